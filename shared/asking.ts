@@ -1,7 +1,8 @@
 /** Whether an answer asks the user about a call before it makes it: "Please confirm: a table for two at Aria?" Words are matched, never interpreted. */
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, type Call, readCalls } from "./speech/calls.ts";
-import { mentions, namesTopic, wasNamed, wordsBy } from "./speech/mention.ts";
+import { wasNamed } from "./speech/given.ts";
+import { mentions, namesTopic, wordsBy } from "./speech/mention.ts";
 import { humanise, readParameters, typedValue } from "./speech/parameters.ts";
 import { mayMeanDay } from "./speech/spoken.ts";
 

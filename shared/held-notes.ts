@@ -10,11 +10,10 @@ import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
 import { argumentText, findTool, readableCalls, sameCall, sameText } from "./speech/calls.ts";
-import { choosesTool, requestOf, wasNamed, wordsBy } from "./speech/mention.ts";
-import { truthTold } from "./speech/wanted.ts";
+import { choosesTool, requestOf, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { isLeftOpen, isTurnedDown, mayBeMeant } from "./speech/given.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant, wasNamed } from "./speech/given.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -121,10 +120,7 @@ export function passedFor(
     return sameText(declared.fallback ?? "", value) || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
   const used = argumentText(own);
   const said = { parameter: declared, value: used, args: call.arguments };
-  if (sameText(used, value)) return undefined;
-  // Of a truth whatever is said names its topic: "with wifi" tells nothing of `False`.
-  const told = truthTold(messages, declared)?.toString();
-  if (told === undefined ? wasNamed(messages, said) || mayBeMeant(messages, said) : told === used.toLowerCase()) return undefined;
+  if (sameText(used, value) || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
   return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean" };
 }
 

@@ -4,8 +4,8 @@
  */
 import { asks } from "./asking.ts";
 import { findTool } from "./speech/calls.ts";
-import { mayBeMeant } from "./speech/given.ts";
-import { mentions, wasNamed, wordsBy } from "./speech/mention.ts";
+import { mayBeMeant, wasNamed } from "./speech/given.ts";
+import { mentions, wordsBy } from "./speech/mention.ts";
 import { findParameter, type Parameter, valueIn } from "./speech/parameters.ts";
 import { numberWord, writtenForm } from "./speech/spoken.ts";
 import type { CarriedDefault, Heard } from "./yielding.ts";

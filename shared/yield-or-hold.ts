@@ -3,13 +3,11 @@
  * nor the default it is held to it: to the default where nobody said otherwise, since weights forget what they learned long ago, and a version keeps what it has
  * learned.
  */
-import { isMadeUp, type Passed, passedFor } from "./held-notes.ts";
+import { isMadeUp, type Passed, passedFor, type Said } from "./held-notes.ts";
 import { argumentText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import { askedOption, type CarriedDefault, type Heard, holds, type Place, tells, type WrittenAnswer, yields } from "./yielding.ts";
 
-/** All calls of an answer; absent where it can have but one. */
-type Several = { readonly calls?: readonly unknown[] };
 /** Asks a version that has not learned the default, with nothing else about its argument, in the place of an answer. */
 type Ask<Default, Answer> = (learned: Default, under: Answer) => Promise<(Answer & WrittenAnswer) | undefined>;
 
@@ -28,7 +26,7 @@ export type YieldedOrHeld<Default, Answer> = {
  * @param options.askBase what the base says, which no update has led astray: it hears what the version before misses
  * @param options.hold the answer again, held to values in the place of some defaults; undefined where it cannot be
  */
-export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call"> & Several>(
+export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call"> & Pick<Said, "calls">>(
   tokenizer: Tokenizer,
   answer: Answer,
   {
@@ -61,7 +59,7 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
   const yieldTo = (learned: Default, by: Answer): void => {
     const value = filledWith(learned, by);
     // Of several calls a hold would be on all.
-    if (value === undefined || (chosen.calls ?? []).length > 1) chosen = by;
+    if (value === undefined || chosen.calls.length > 1) chosen = by;
     else told.push({ learned: { ...learned, value }, by });
     yielded.push(learned);
   };

@@ -6,11 +6,11 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool, sameText } from "./speech/calls.ts";
-import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven } from "./speech/given.ts";
-import { requestOf, wasCounted, wasNamed } from "./speech/mention.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven, wasNamed } from "./speech/given.ts";
+import { requestOf, wasCounted } from "./speech/mention.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
-import { ORDINALS, truthTold, wasAskedFor } from "./speech/wanted.ts";
+import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 
 /** An answer as sampled; `logProbs` are natural, one for each token. */
@@ -95,9 +95,7 @@ export function tells(
   if (wasCounted(messages, { parameter: read, value }) || wasGiven(messages, { parameter: read, value })) return true;
   const wasMadeUp = corrected.includes(value);
   const said = { parameter: read, value, args };
-  const truth = truthTold(messages, read)?.toString();
-  const isNamed = (): boolean => (wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said));
-  const named = truth === undefined ? isNamed() : truth === value.toLowerCase();
+  const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);
   if (wasMadeUp && !named) return false;
   if (inWords && !named && !mayBeMeant(messages, said)) return false;
   const sure = isSureOf(tokenizer, without, parameter);

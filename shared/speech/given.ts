@@ -1,11 +1,37 @@
-/** What a user gives an argument without naming an option of it: a number by the argument's name, a value in other words, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
+/** What a user gives an argument: a value by its name or in other words, a number by the argument's name, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { heldElsewhere, sameText } from "./calls.ts";
-import { mentions, namesTopic, numbersAmong, requestOf, topicWords, wordsBy } from "./mention.ts";
+import { isOwnWord, mentions, namesTopic, numbersAmong, requestOf, topicWords, wasCounted, withoutPronoun, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
-import { mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
+import { knownForms, mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
 import { clausesOf, isWanted, PRONOUN, truthTold, withoutGeneric } from "./wanted.ts";
-import { containsPhrase, sameStem, wordsOf } from "./words.ts";
+import { containsPhrase, phrasesIn, sameStem, wordsOf } from "./words.ts";
+
+/**
+ * Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. What stands beside a word of the
+ * argument's own is of that one, whatever others hold: "a 1 star hotel" of `star_rating` where one room is taken, too. Of a truth whatever is said names the
+ * topic: "with wifi" names no `False`.
+ */
+export function wasNamed(
+  messages: readonly ChatMessage[],
+  { parameter, value, args }: { parameter: Parameter; value: string; args: Readonly<Record<string, unknown>> },
+): boolean {
+  const truth = truthTold(messages, parameter);
+  if (truth !== undefined) return sameText(String(truth), value);
+  if (wasCounted(messages, { parameter, value }) || standsBeside(wordsBy(messages, "user"), { parameter, value })) return true;
+  const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
+  return mentions(withoutPronoun(words, value), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
+}
+
+/** Whether the text has the value right before or behind a word of the parameter's own: "1 star", "the album Blue". */
+function standsBeside(text: string, { parameter, value }: { parameter: Parameter; value: string }): boolean {
+  const words = wordsOf(text);
+  return knownForms(value)
+    .map(wordsOf)
+    .some((form) =>
+      phrasesIn(words, form).some((at) => isOwnWord(words[at - 1], parameter) || isOwnWord(words[at + form.length], parameter)),
+    );
+}
 
 /**
  * Whether the user's words may mean the value without naming it, for no other argument: "a table for one", "just me", "my wife and me", "at eight", "on

@@ -3,11 +3,9 @@ import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
 import { isMonth, isNumberWord, knownForms, numberWord, writtenForm } from "./spoken.ts";
-import { containsPhrase, phrasesIn, type Same, sameStem, wordsOf } from "./words.ts";
+import { containsPhrase, type Same, sameStem, wordsOf } from "./words.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
-/** What tells one argument from others that may have the same value. */
-type NamedValue = MentionedValue & { readonly parameter: Pick<Parameter, "ownWords"> };
 
 // Words that say nothing about which parameter is meant.
 const COMMON = new Set(
@@ -48,7 +46,7 @@ export function requestOf(messages: readonly ChatMessage[]): readonly ChatMessag
 }
 
 /** "one" is a pronoun more often than a number, but where it is part of a value ("One Day"). */
-function withoutPronoun(words: string, value: string): string {
+export function withoutPronoun(words: string, value: string): string {
   return wordsOf(value).length > 1 ? words : words.replace(/\bone\b/gi, "");
 }
 
@@ -61,28 +59,6 @@ export function wasOffered(
   const results = writtenForm(value) === "number" ? "" : wordsBy(messages, "tool");
   const offers = `${wordsBy(messages, "assistant")}\n${results}`;
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
-}
-
-/**
- * Whether the user or the assistant has named the value, and for no other argument of the call, or the user has counted so many. What stands beside a word of the
- * argument's own is of that one, whatever others hold: "a 1 star hotel" of `star_rating` where one room is taken, too.
- */
-export function wasNamed(
-  messages: readonly ChatMessage[],
-  { parameter, value, args }: NamedValue & { args: Readonly<Record<string, unknown>> },
-): boolean {
-  if (wasCounted(messages, { parameter, value }) || standsBeside(wordsBy(messages, "user"), { parameter, value })) return true;
-  const words = `${wordsBy(messages, "user")}\n${wordsBy(messages, "assistant")}`;
-  return mentions(withoutPronoun(words, value), { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
-}
-
-/** Whether the text has the value right before or behind a word of the parameter's own: "1 star", "the album Blue". */
-function standsBeside(text: string, { parameter, value }: NamedValue): boolean {
-  const [words, topics] = [wordsOf(text), telling(parameter.ownWords)];
-  const isTopic = (word = ""): boolean => topics.some((topic) => sameStem(word, topic));
-  return knownForms(value)
-    .map(wordsOf)
-    .some((form) => phrasesIn(words, form).some((at) => isTopic(words[at - 1]) || isTopic(words[at + form.length])));
 }
 
 const MEASURES = new Set(["rating", "level", "class", "grade", "rank", "score", "category"]); // that nobody counts things in
@@ -101,13 +77,19 @@ export function wasCounted(
   const words = wordsOf(wordsBy(messages, "user"));
   const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
   // Stars are counted of a `star_rating`; of a `room_floor` no rooms are.
-  const own = MEASURES.has(wordsOf(parameter.words).at(-1) ?? "") ? telling(parameter.ownWords) : [];
-  const isOwn = (word = ""): boolean => own.some((topic) => sameStem(word, topic));
+  const isMeasure = MEASURES.has(wordsOf(parameter.words).at(-1) ?? "");
   const counts = (at: number): boolean =>
-    isThing(words[at + 1]) || isOwn(words[at + 1]) || (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
+    isThing(words[at + 1]) ||
+    (isMeasure && isOwnWord(words[at + 1], parameter)) ||
+    (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
   const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
   const said = words[last];
   return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
+}
+
+/** Whether the word tells, in some form, that this parameter is meant and no other of the tool. */
+export function isOwnWord(word: string | undefined, { ownWords }: Pick<Parameter, "ownWords">): boolean {
+  return word !== undefined && telling(ownWords).some((topic) => sameStem(word, topic));
 }
 
 /** The numbers among words, as they are written there, but for those of dates and hours. */

@@ -4,6 +4,7 @@ import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts
 import { type MentionedValue, mentions, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { knownForms, writtenForm } from "./spoken.ts";
+import { sentencesOf } from "./sentences.ts";
 import { phrasesIn, sameStem, tellingWords, TITLES, wordsOf } from "./words.ts";
 
 /**
@@ -120,7 +121,7 @@ function isTopic(words: readonly string[]): boolean {
 const REQUEST =
   /\b(?:with|needs?|want|must|require|includ(?:e|es|ing)|offer(?:s|ing)?|ha(?:s|ve|ving)|owns?|serv(?:es|ing)|make sure|should|find|search|show|book|get|give|prefer|love|like|only)\b/i;
 const QUESTION = /^(?!\s*(?:please |and |so |hi |hello |hey )*(?:can|could|would|will|may|might) (?:you|i|we)\b)[^]*\?/i;
-const WEIGHED = /\b(?:instead|than|rather|pass on|skip|waste|too|if|unless|whether)\b/i;
+const WEIGHED = /\b(?:instead|than|rather|pass on|skip|waste|unless|whether|if(?! (?:possible|available|you can)))\b/i;
 
 /**
  * Which truth the user's words in the request at hand tell of a parameter, by what it is about ("with wifi", "no smoking"); undefined where they tell none,
@@ -132,12 +133,10 @@ export function truthTold(messages: readonly ChatMessage[], declared: Parameter)
   const topic = { ...parameter, words: isTopic(own) ? own.join(" ") : parameter.words };
   if (declared.kind !== "boolean" || !isTopic(wordsOf(topic.words))) return undefined;
   const names = (text: string): boolean => mentions(text, { parameter: topic, value: "true" });
-  const sentences = wordsBy(requestOf(messages), "user")
-    .split(/(?<=[.!?\n])(?=\s|$)/)
-    .filter(names);
+  const sentences = sentencesOf(wordsBy(requestOf(messages), "user")).filter(names);
   if (sentences.some((each) => QUESTION.test(each) || WEIGHED.test(each))) return undefined;
   const said = sentences.join(" ");
-  if (clausesOf(said).some((clause) => /\b(?:true|false)\b/i.test(clause) && !names(clause))) return undefined;
+  if (clausesOf(said).some((clause) => clause.match(SPELT_TRUTH) !== null && !names(clause))) return undefined;
   const told = [true, false].filter((truth) => isWanted(said, { parameter: topic, value: String(truth) }));
   const [only] = told;
   return told.length === 1 && (only === false || REQUEST.test(said)) ? only : undefined;
@@ -151,15 +150,16 @@ function isDenying({ words }: Pick<Parameter, "words">): boolean {
 }
 
 /**
- * Whether the user named the value before any call had it, for no other argument, and not to refuse it: then nobody has made it up. Numbers and truths
- * stand in many requests, and are never known by this.
+ * Whether the user named the value before any call had it, for no other argument, and not to refuse it, or told the truth outright: then nobody has made it
+ * up. Numbers stand in many requests, and are never known by this.
  */
 export function wasAskedFor(
   messages: readonly ChatMessage[],
   { parameter, value, args, tool }: { parameter: Parameter; value: string; args: Readonly<Record<string, unknown>>; tool: string },
 ): boolean {
   const { name, kind, allowed } = parameter;
-  if (kind === "boolean" || writtenForm(value) === "number" || heldElsewhere(args, { parameter: name, value })) return false;
+  if (kind === "boolean") return sameText(String(truthTold(messages, parameter)), value);
+  if (writtenForm(value) === "number" || heldElsewhere(args, { parameter: name, value })) return false;
   const has = (message: ChatMessage): boolean =>
     readableCalls(message).some((call) => call.name === tool && sameText(argumentText(call.arguments[name]), value));
   const made = messages.findIndex(has);

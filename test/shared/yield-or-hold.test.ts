@@ -1,8 +1,8 @@
 /** What goes out for an answer of a version with defaults: what is asked, what yields, what is held. */
 import { describe, expect, it } from "vitest";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
-import type { Heard, WrittenAnswer } from "../../shared/yielding.ts";
-import { calls, text, tokenizer } from "../helpers/written-answer.ts";
+import type { Heard } from "../../shared/yielding.ts";
+import { calls, text, tokenizer, type Written } from "../helpers/written-answer.ts";
 
 const string = { type: "string" };
 const TOOL = {
@@ -23,25 +23,25 @@ type Default = typeof ROOMS | (typeof STARS & { held?: false });
 
 /** What goes out, which versions were asked and what was held, where each says what `said` has, and held what `held` has. */
 async function decided(
-  answer: WrittenAnswer,
-  said: Record<string, WrittenAnswer | undefined>,
+  answer: Written,
+  said: Record<string, Written | undefined>,
   {
     defaults = [STARS, ROOMS] as readonly Default[],
     standing = [] as readonly Default[],
     heard = saying("A hotel in Faro with 1 room. No, 3 rooms. 5 stars."),
-    held = undefined as WrittenAnswer | undefined,
+    held = undefined as Written | undefined,
   } = {},
 ) {
   const asked: string[] = [];
-  const ask = async ({ before }: Default): Promise<WrittenAnswer | undefined> => {
+  const ask = async ({ before }: Default): Promise<Written | undefined> => {
     asked.push(before);
     return said[before];
   };
-  const askBase = async (): Promise<WrittenAnswer | undefined> => {
+  const askBase = async (): Promise<Written | undefined> => {
     asked.push("base");
     return said["base"];
   };
-  const hold = async (passed: readonly Default[]): Promise<WrittenAnswer | undefined> => {
+  const hold = async (passed: readonly Default[]): Promise<Written | undefined> => {
     asked.push(...passed.map(({ parameter, value }) => `held ${parameter} ${value}`));
     return held;
   };
@@ -81,7 +81,7 @@ describe("a default that the answer has", () => {
     const outcome = await decided(rooms, astray, { held: three });
     expect(outcome).toMatchObject({ answer: three, asked: ["no rooms", "base", "held number_of_rooms 3"], yielded: [ROOMS] });
     // Of several calls a hold would be on all, and where it cannot be the base's own answer is there.
-    expect((await decided({ ...rooms, calls: [{}, {}] } as WrittenAnswer, astray, { held: three })).answer).toBe(astray.base);
+    expect((await decided({ ...rooms, calls: [...rooms.calls, ...rooms.calls] }, astray, { held: three })).answer).toBe(astray.base);
     expect((await decided(rooms, astray)).answer).toBe(astray.base);
     // However sure the base is of what nobody has said: what it makes up has never been corrected.
     const city = { tool: "SearchHotel", parameter: "city", value: "Porto", corrected: [], before: "no city" } as unknown as Default;
@@ -89,7 +89,7 @@ describe("a default that the answer has", () => {
     const madeUp = { base: calls("SearchHotel", { city: "London" }), "no city": calls("SearchHotel", {}) };
     expect(await decided(porto, madeUp, { defaults: [city] })).toMatchObject({ answer: porto, yielded: [] });
     expect((await decided(porto, { ...madeUp, "no city": madeUp.base }, { defaults: [city] })).answer).toBe(madeUp.base);
-    const [full, breakfast] = ["full", "breakfast"].map((board) => calls("SearchHotel", { board })) as [WrittenAnswer, WrittenAnswer];
+    const [full, breakfast] = ["full", "breakfast"].map((board) => calls("SearchHotel", { board })) as [Written, Written];
     const board = await decided(
       full,
       { base: breakfast, "no board": calls("SearchHotel", {}) },
@@ -164,11 +164,7 @@ describe("a default that the answer passes over", () => {
   });
 
   it("is held over a number only where that is made up as it was when it was corrected", async () => {
-    const [two, one, six] = ["2", "1", "6"].map((rooms) => calls("SearchHotel", { number_of_rooms: rooms })) as [
-      WrittenAnswer,
-      WrittenAnswer,
-      WrittenAnswer,
-    ];
+    const [two, one, six] = ["2", "1", "6"].map((rooms) => calls("SearchHotel", { number_of_rooms: rooms })) as [Written, Written, Written];
     const rooms = { defaults: [ROOMS], standing: [ROOMS], heard: silent, held: two };
     expect((await decided(one, { "no rooms": one }, rooms)).answer).toBe(two);
     expect((await decided(six, { "no rooms": one }, rooms)).answer).toBe(two);

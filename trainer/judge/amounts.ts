@@ -7,7 +7,7 @@ import { numbersAmong, topicWords } from "../../shared/speech/mention.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { numberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 
 const PEOPLE =
   "adult child children kid baby babies infant toddler teenager teen senior grandparent grandchildren grandkid parent son daughter boy girl man men woman women lady ladies friend colleague coworker brother sister cousin student pensioner".split(

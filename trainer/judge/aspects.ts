@@ -11,7 +11,7 @@ import { argumentText, type Call, findTool, readableCalls, sameText } from "../.
 import { findParameter, humanise, readParameters } from "../../shared/speech/parameters.ts";
 import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
 import type { Grounded, Stands } from "./ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";

@@ -8,7 +8,7 @@ import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { type CallAsked, findAskWish, findToolDenial, findToolOutright, findToolWish, findWording } from "./aspects.ts";
 import { rejections } from "./denial.ts";

@@ -4,7 +4,7 @@
  */
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { Exchange } from "../../shared/jobs.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 
 /** Sentences that give orders to a judge, stand in for other speakers, or open a judge's own answer (arXiv:2507.08794). */
 const ORDERS: readonly RegExp[] = [

@@ -6,7 +6,7 @@ import { isAspect } from "../../shared/aspects.ts";
 import { MOST_FURTHER } from "../../shared/events.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { findWording } from "./aspects.ts";
 import { standingHint } from "./hints.ts";
 import type { HeardHint, Verdict } from "./judge.ts";

@@ -10,7 +10,7 @@ import { isMonth, isNumberWord, writtenForm } from "../../shared/speech/spoken.t
 import { clausesOf, ORDINALS, INSTEAD } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
-import { sentencesOf } from "../data/sentences.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { groundedCandidates } from "./candidates.ts";
 import { countedBy } from "./counted.ts";
 import { groundHint, type Grounded, type Stands } from "./ground.ts";

@@ -1,7 +1,7 @@
-/** Numbers that a user gives an argument by its name, or when asked for it. */
+/** What a user gives an argument: named, counted, meant, left open, turned down. */
 import { describe, expect, it } from "vitest";
-import type { Parameter } from "../../../shared/speech/parameters.ts";
-import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven } from "../../../shared/speech/given.ts";
+import { type Parameter, parameterOf, readParameters } from "../../../shared/speech/parameters.ts";
+import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven, wasNamed } from "../../../shared/speech/given.ts";
 
 const parameter = { words: "party size" };
 const user = (content: string) => ({ role: "user" as const, content });
@@ -167,5 +167,52 @@ describe("isTurnedDown", () => {
     const kids = { ...breakfast, name: "good_for_kids", words: "good for kids", ownWords: ["good", "for", "kids"] };
     expect(down(kids, "false", "A good hotel.")).toBe(false);
     expect(down(kids, "false", "I need something for the kids.")).toBe(true);
+  });
+});
+
+describe("wasNamed", () => {
+  it.each([
+    { text: "I'd like one in Porto.", name: "number_of_rooms", value: "1", named: false },
+    { text: "Somewhere near One Day Street.", name: "city", value: "One Day Street", named: true },
+  ])("takes the one of $text for a pronoun where it is no part of $value", ({ text, name, value, named }) => {
+    expect(wasNamed([{ role: "user", content: text }], { parameter: parameterOf(name), value, args: {} })).toBe(named);
+  });
+});
+
+describe("a value that two arguments hold", () => {
+  it.each([
+    ["A room at a 1 star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
+    ["A room at a one-star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
+    ["Two rooms at a three-star hotel.", "star_rating", "3", "number_of_nights", true],
+    ["A room at a 1 star hotel in Faro.", "number_of_rooms", "1", "star_rating", false],
+    ["A song of the album Blue.", "album", "Blue", "artist", true],
+    ["A song of the album Blue.", "artist", "Blue", "album", false],
+    ["Something by Blue.", "album", "Blue", "artist", false],
+    ["1 starting at noon.", "star_rating", "1", "number_of_rooms", false],
+  ])("is of the one beside whose name it stands: %s, %s = %s beside %s: %s", (said, name, value, other, named) => {
+    const args = { [name]: value, [other]: value };
+    expect(wasNamed([{ role: "user", content: said }], { parameter: parameterOf(name), value, args })).toBe(named);
+  });
+});
+
+describe("a truth", () => {
+  const properties = { has_wifi: { type: "boolean" }, breakfast: { type: "boolean" } };
+  const tool = { type: "function" as const, function: { name: "FindHotel", parameters: { type: "object", properties } } };
+  const named = (said: string, value: string): boolean => {
+    const [wifi] = readParameters(tool);
+    if (wifi === undefined) throw new Error("a parameter expected");
+    return wasNamed([user(said)], { parameter: wifi, value, args: {} });
+  };
+
+  it("is named by the words that tell it, and by no others", () => {
+    for (const said of ["I need wifi.", "A hotel with wifi too, please.", "Could you find one that has wifi, if possible?"])
+      expect([said, named(said, "True"), named(said, "False")]).toEqual([said, true, false]);
+    expect([named("No wifi, please.", "True"), named("No wifi, please.", "False")]).toEqual([false, true]);
+  });
+
+  it("may be either where its topic is only spoken of", () => {
+    for (const said of ["Is there wifi?", "Breakfast instead of wifi.", "Find one, whether it has wifi or not."])
+      expect([said, named(said, "True"), named(said, "False")]).toEqual([said, true, true]);
+    expect(named("A hotel in Faro.", "True")).toBe(false);
   });
 });

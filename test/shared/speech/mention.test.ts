@@ -1,7 +1,7 @@
 /** When words mention a value. */
 import { describe, expect, it } from "vitest";
-import { mentions, parametersNamed, toolsNamed, wasNamed } from "../../../shared/speech/mention.ts";
-import { humanise, parameterOf, readParameters } from "../../../shared/speech/parameters.ts";
+import { mentions, parametersNamed, toolsNamed } from "../../../shared/speech/mention.ts";
+import { humanise, readParameters } from "../../../shared/speech/parameters.ts";
 import { SEARCH } from "../../trainer/hotel.ts";
 
 function parameter(name: string): ReturnType<typeof readParameters>[number] {
@@ -76,30 +76,5 @@ describe("mentions", () => {
     { text: "It must have a pool!", name: "has_wifi", value: "True", said: false },
   ])("finds that $text says $value for $name: $said", ({ text, name, value, said }) => {
     expect(mentions(text, { parameter: parameter(name), value })).toBe(said);
-  });
-});
-
-describe("wasNamed", () => {
-  it.each([
-    { text: "I'd like one in Porto.", name: "number_of_rooms", value: "1", named: false },
-    { text: "Somewhere near One Day Street.", name: "city", value: "One Day Street", named: true },
-  ])("takes the one of $text for a pronoun where it is no part of $value", ({ text, name, value, named }) => {
-    expect(wasNamed([{ role: "user", content: text }], { parameter: parameter(name), value, args: {} })).toBe(named);
-  });
-});
-
-describe("a value that two arguments hold", () => {
-  it.each([
-    ["A room at a 1 star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
-    ["A room at a one-star hotel in Faro.", "star_rating", "1", "number_of_rooms", true],
-    ["Two rooms at a three-star hotel.", "star_rating", "3", "number_of_nights", true],
-    ["A room at a 1 star hotel in Faro.", "number_of_rooms", "1", "star_rating", false],
-    ["A song of the album Blue.", "album", "Blue", "artist", true],
-    ["A song of the album Blue.", "artist", "Blue", "album", false],
-    ["Something by Blue.", "album", "Blue", "artist", false],
-    ["1 starting at noon.", "star_rating", "1", "number_of_rooms", false],
-  ])("is of the one beside whose name it stands: %s, %s = %s beside %s: %s", (said, name, value, other, named) => {
-    const args = { [name]: value, [other]: value };
-    expect(wasNamed([{ role: "user", content: said }], { parameter: parameterOf(name), value, args })).toBe(named);
   });
 });

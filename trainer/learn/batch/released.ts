@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import { argumentText, type Call, findTool } from "../../../shared/speech/calls.ts";
-import { wasNamed } from "../../../shared/speech/mention.ts";
+import { wasNamed } from "../../../shared/speech/given.ts";
 import { findParameter } from "../../../shared/speech/parameters.ts";
 import type { LearnedCase } from "../../../shared/suite.ts";
 import type { AnswerRow } from "../lesson/answer-rows.ts";

@@ -18,7 +18,7 @@ import { readCalls } from "../../../shared/speech/calls.ts";
 import { argumentSpan } from "../../../shared/argument-span.ts";
 import { mentions } from "../../../shared/speech/mention.ts";
 import { prompted, untold } from "../../data/exchange.ts";
-import { sentencesOf } from "../../data/sentences.ts";
+import { sentencesOf } from "../../../shared/speech/sentences.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
 import type { CorrectedExchange } from "../update/learner.ts";

@@ -1,5 +1,5 @@
 /** Sentences of what a person wrote. */
-import { PERSON_TITLES } from "../../shared/speech/words.ts";
+import { PERSON_TITLES } from "./words.ts";
 
 const ENDS = new RegExp(`(?<=(?<!\\b(?:${PERSON_TITLES}))[.!?])\\s+|\\n+`);
 
