@@ -1,23 +1,24 @@
 /**
  * `npm run bench:retain -- --sgd <folder> --split dev|test|tuning`: users who teach one tool one default after the other, without notes.
- * What was learned first must still be honoured after what was learned later. With `--corrections <n>` one policy is corrected so often: all
+ * What was learned first must still be honoured after what was learned later, and calls of tools that nobody taught are made as before. With `--corrections <n>` one policy is corrected so often: all
  * defaults of all tools in turn, then each but the first contradicted by another value, round after round.
  */
 import { at } from "../shared/assert.ts";
 import { readCommandLine } from "../trainer/command-line.ts";
 import { Random } from "../trainer/random.ts";
-import { atLeast, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
+import { atLeast, atMost, ifAny, report, say, secondsFigure, shareFigure, shareOf, tally } from "./bench.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { InProcessSystem } from "./sim/in-process.ts";
 import type { Answer } from "./sim/learning.ts";
 import { drawPreferences, nameOf, type Preference } from "./sim/preferences.ts";
 import { freshRequests, type FreshRequest } from "./sim/requests.ts";
-import { keptOf, violated } from "./sim/trial.ts";
+import { isExact, keptOf, violated } from "./sim/trial.ts";
 import { correct, reaction } from "./sim/user.ts";
 
 const MOST_LESSONS = 4; // defaults of one tool, one after the other
 const MAX_CORRECTIONS = 2; // of one default
 const ASKED = 8; // requests in which nothing is said of a default
+const ELSEWHERE = 100; // requests for tools that nothing was taught of
 const LONGEST_CHARS = 4_500; // of a request with its tools, as JSON: longer ones may be beyond the context
 const MINIMA = { minSilent: 6, minStated: 1 };
 
@@ -55,6 +56,8 @@ type Outcome = {
   /** The same without holding answers to the defaults that the version carries. */
   readonly byWeights: readonly boolean[];
   readonly kept: readonly boolean[];
+  /** Of requests for tools that nothing was taught of, whether the call is the data's: by the base, and at the end. */
+  readonly elsewhere: readonly { readonly before: boolean; readonly after: boolean }[];
 };
 
 const seconds: number[] = [];
@@ -78,7 +81,7 @@ async function main(): Promise<void> {
   try {
     for (const { name, wishes } of wanted) {
       say(`${outcomes.length + 1}/${wanted.length} ${name}`);
-      outcomes.push(await takeCourse(system, name, { wishes, random }));
+      outcomes.push(await takeCourse(system, name, { wishes, requests, random }));
       await system.forget();
     }
   } finally {
@@ -109,7 +112,7 @@ function placeOf({ service, tool, parameter }: Preference): string {
 async function takeCourse(
   system: InProcessSystem,
   name: string,
-  { wishes, random }: { wishes: Iterable<Preference>; random: Random },
+  { wishes, requests, random }: { wishes: Iterable<Preference>; requests: readonly FreshRequest[]; random: Random },
 ): Promise<Outcome> {
   const started = performance.now();
   const most = Number(options.corrections ?? Infinity);
@@ -146,8 +149,9 @@ async function takeCourse(
     first ??= now;
   }
   for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
+  const elsewhere = await askElsewhere(system, { lessons, requests, random });
   say(
-    `  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)} (weights alone ${tally(byWeights)}), stated kept ${tally(kept)}`,
+    `  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)} (weights alone ${tally(byWeights)}), stated kept ${tally(kept)}, exact elsewhere ${tally(elsewhere.map(({ before }) => before))} before and ${tally(elsewhere.map(({ after }) => after))} now`,
   );
   return {
     name,
@@ -159,7 +163,19 @@ async function takeCourse(
     stillHonoured,
     byWeights,
     kept,
+    elsewhere,
   };
+}
+
+async function askElsewhere(
+  system: InProcessSystem,
+  { lessons, requests, random }: { lessons: readonly Lesson[]; requests: readonly FreshRequest[]; random: Random },
+): Promise<Outcome["elsewhere"]> {
+  const taught = new Set(lessons.map(({ preference }) => preference.tool));
+  const others = random.shuffled(requests.filter(({ call }) => !taught.has(call.name))).slice(0, ELSEWHERE);
+  const before = await system.answer(others, { bare: true });
+  const after = await system.answer(others);
+  return others.map((request, index) => ({ before: isExact(request, before[index]), after: isExact(request, after[index]) }));
 }
 
 /** `made`: corrections. No lesson where there was nothing to object to, or nothing was learned. */
@@ -204,6 +220,8 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
   const byWeights = outcomes.flatMap((each) => each.byWeights);
   const kept = outcomes.flatMap((each) => each.kept);
   const first = outcomes.flatMap((each) => each.first);
+  const elsewhere = outcomes.flatMap((each) => each.elsewhere);
+  const exact = { before: elsewhere.map(({ before }) => before), after: elsewhere.map(({ after }) => after) };
   const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
   report({
     bench: "retain",
@@ -227,6 +245,7 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       stillHonoured: ifAny(still, shareFigure),
       stillHonouredByWeights: ifAny(byWeights, shareFigure),
       statedKept: ifAny(kept, shareFigure),
+      exactElsewhere: { before: ifAny(exact.before, shareFigure), after: ifAny(exact.after, shareFigure) },
       secondsPerUpdate: ifAny(seconds, secondsFigure),
       perCourse: outcomes.map(({ name, taught: made, notTaught, stillHonoured }) => ({
         name,
@@ -239,6 +258,12 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       ...(options.corrections === undefined
         ? []
         : [atLeast("the first default is honoured after all corrections", ifAny(first, shareOf), 0.9, "share")]),
+      atMost(
+        "exact-call drop elsewhere",
+        ifAny(exact.after, (now) => shareOf(exact.before) - shareOf(now)),
+        0.01,
+        "share",
+      ),
       atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share"),
     ],
   });

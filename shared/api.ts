@@ -184,7 +184,7 @@ export type ListedTurn = {
   /** Whose version answered. */
   readonly policyLine: string;
   readonly policyVersion: number;
-  /** The version of before a default that was learned, whose answer went out since the user had said otherwise; null where none yielded. */
+  /** Another version whose answer went out: it answers for the tool, or the user had said otherwise than a default that was learned; null where none did. */
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
   /** Defaults that its version has learned, or what was said in their place, where its weights passed over that: the answer was held to it. */
   readonly heldTo: readonly HeldDefault[];

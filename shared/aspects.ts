@@ -74,6 +74,11 @@ export function topicsOf({ tool, parameter, value }: Place): string[] {
   return parameter === "@tool" ? [own, JSON.stringify([parameter, ...[tool, value].toSorted()])] : [own];
 }
 
+/** The tools of which what it is about is learned: of two, either. */
+export function toolsOf({ tool, parameter, value }: Place): string[] {
+  return parameter === "@tool" ? [tool, value] : [tool];
+}
+
 /** Whether the tools at hand are those that it is about. */
 export function appliesTo({ tool, parameter, value }: Place, tools: readonly ToolDefinition[]): boolean {
   if (findTool(tools, tool) === undefined) return false;

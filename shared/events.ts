@@ -51,7 +51,7 @@ export const TurnFinished = z.object({
   policyLine: z.string().optional(),
   policyVersion: z.number().int(),
   policyDigest: z.string(),
-  /** The version whose answer it is, where a default that the bound one has learned yielded to what the user said. */
+  /** The version whose answer it is, where another than the bound one answers for the tool, or a default that was learned yielded to what the user said. */
   yieldedTo: z.strictObject({ line: z.string(), version: z.number().int().min(0) }).optional(),
   /** Defaults of the bound version, or what was said in their place, that its answer passed over, and was held to; absent where none. */
   heldTo: z.array(HeldDefault).optional(),

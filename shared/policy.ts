@@ -10,6 +10,7 @@ import { LearnedDefault, MOST_DEFAULTS } from "./learned-defaults.ts";
 import { SignalSettings } from "./signal-settings.ts";
 import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
+import { Reach } from "./reach.ts";
 import { SHARED_LINE } from "./shared-line.ts";
 
 export const Digest = z.string().regex(DIGEST, "must be a lower-case hex SHA-256");
@@ -122,6 +123,8 @@ export const PolicyManifest = z.object({
   hints: z.array(z.string()),
   /** What it uses from now on where the user names nothing, one for each argument; versions of before it was kept have none. */
   defaults: z.array(LearnedDefault).max(MOST_DEFAULTS).default([]),
+  /** What it may have changed against its parent; everything in versions of before that was kept. */
+  reach: Reach.default("everything"),
   metrics: UpdateMetrics.nullable(),
   changes: z.array(SampleChange),
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
@@ -160,6 +163,7 @@ export const UNTRAINED = {
   events: [],
   hints: [],
   defaults: [],
+  reach: "everything" as const,
   metrics: null,
   changes: [],
   gate: null,
@@ -203,11 +207,19 @@ export type PublishResult =
   | { status: "stale"; latest: number; cursor: number }
   | { status: "missing"; digests: string[] };
 
+/** A version that may be asked beside the one that is bound. */
+export const VersionFiles = z.object({ line: z.string(), version: Version, policyDigest: Digest, adapter: AdapterFiles.nullable() });
+export type VersionFiles = z.infer<typeof VersionFiles>;
+
 /** A default of a version, its own or inherited, with the last version before that knew nothing of it and can be asked. */
 export const ServedDefault = LearnedDefault.extend({
   /** What the policy had made up in its place. */
   corrected: z.array(z.string()),
-  before: z.object({ line: z.string(), version: Version, policyDigest: Digest, adapter: AdapterFiles.nullable() }),
+  /** What the base makes up there; absent where that is not known of every correction. */
+  byBase: z.array(z.string()).optional(),
+  before: VersionFiles,
+  /** The version that answers for its tool; absent in what was kept before that was known. */
+  by: VersionFiles.optional(),
 });
 export type ServedDefault = z.infer<typeof ServedDefault>;
 
@@ -222,6 +234,8 @@ export const ServedPolicy = z.object({
   onEngine: z.boolean().default(false),
   /** Newest first. */
   defaults: z.array(ServedDefault).default([]),
+  /** The version that answers for tools of which nothing was learned; null where that is this one. */
+  outside: VersionFiles.nullable().default(null),
 });
 export type ServedPolicy = z.infer<typeof ServedPolicy>;
 
@@ -237,6 +251,8 @@ export const LineHead = z.object({
   onEngine: z.boolean().default(false),
   /** The stable version's, newest first. */
   defaults: z.array(ServedDefault).default([]),
+  /** The stable version's: the one that answers for tools of which nothing was learned; null where that is the stable one. */
+  outside: VersionFiles.nullable().default(null),
   /** The base that the agent's engine serves; null where the embedded policy answers. */
   engineBase: Digest.nullable().default(null),
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
@@ -244,6 +260,8 @@ export const LineHead = z.object({
   parentAdapter: AdapterFiles.nullable(),
   /** Of what the next candidate is learned from, newest first: of the parent, or of `rebuild.from` where one is due. Null where that is the stable version. */
   parentDefaults: z.array(ServedDefault).nullable().default(null),
+  /** Of the same version: the one that answers for tools of which nothing was learned; null where that is itself. */
+  parentOutside: VersionFiles.nullable().default(null),
   /**
    * Of a personal line: the shared line's stable version, over which the next candidate is learned, and the one that the parent was
    * learned over, null where it is bare. Null on the shared line.

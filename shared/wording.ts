@@ -41,8 +41,13 @@ export function resultsOf(messages: readonly ChatMessage[], tool: string): strin
 
 /** The tool whose results came last, or undefined where something else did. */
 export function repliedTool(messages: readonly ChatMessage[]): string | undefined {
-  const last = messages.at(-1);
-  return last === undefined ? undefined : toolOf(last, messages);
+  return repliedTools(messages).at(-1);
+}
+
+/** The tools whose results the conversation ends with, in their order. */
+export function repliedTools(messages: readonly ChatMessage[]): string[] {
+  const since = messages.findLastIndex(({ role }) => role !== "tool") + 1;
+  return messages.slice(since).flatMap((each) => toolOf(each, messages) ?? []);
 }
 
 function toolOf(message: ChatMessage, messages: readonly ChatMessage[]): string | undefined {

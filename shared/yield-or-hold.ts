@@ -6,7 +6,17 @@
 import { isMadeUp, type Passed, passedFor, type Said } from "./held-notes.ts";
 import { argumentText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
-import { askedOption, type CarriedDefault, type Heard, holds, type Place, tells, type WrittenAnswer, yields } from "./yielding.ts";
+import {
+  askedOption,
+  type CarriedDefault,
+  type Heard,
+  holds,
+  type Place,
+  tells,
+  type Trust,
+  type WrittenAnswer,
+  yields,
+} from "./yielding.ts";
 
 /** Asks a version that has not learned the default, with nothing else about its argument, in the place of an answer. */
 type Ask<Default, Answer> = (learned: Default, under: Answer) => Promise<(Answer & WrittenAnswer) | undefined>;
@@ -50,11 +60,14 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
   const held: Default[] = [];
   const told: { readonly learned: Default; readonly by: Answer }[] = [];
   /** What the version before says, and the first of it and the base that tells what was said. */
-  const listen = async (learned: Default, isSaid: (without: Answer & WrittenAnswer, inWords: boolean) => boolean) => {
+  const listen = async (learned: Default, isSaid: (about: CarriedDefault, without: Answer & WrittenAnswer, trust: Trust) => boolean) => {
     const before = await ask(learned, chosen);
-    if (before !== undefined && isSaid(before, false)) return { before, said: before };
+    if (before !== undefined && isSaid(learned, before, "sure")) return { before, said: before };
     const base = await askBase(learned, chosen);
-    return { before, said: base !== undefined && isSaid(base, true) ? base : undefined };
+    const { byBase } = learned;
+    // What a version made up when it was corrected the base may well have heard.
+    const about = byBase === undefined ? learned : { ...learned, corrected: byBase };
+    return { before, said: base !== undefined && isSaid(about, base, trustIn(byBase)) ? base : undefined };
   };
   const yieldTo = (learned: Default, by: Answer): void => {
     const value = filledWith(learned, by);
@@ -67,7 +80,7 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
     if (!holds(learned, chosen)) continue;
     const { before, said } = await listen(
       learned,
-      (without, inWords) => !holds(learned, without) && yields(tokenizer, learned, { under: chosen, without, heard, inWords }),
+      (about, without, trust) => !holds(learned, without) && yields(tokenizer, about, { under: chosen, without, heard, trust }),
     );
     if (said === undefined) continue;
     if (said === before) {
@@ -80,7 +93,7 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
     const call = { call: chosen.call, heard };
     const used = passedFor(learned, call);
     if (used === undefined && !missesOption(learned, call)) continue;
-    const { before, said } = await listen(learned, (without, inWords) => tells(tokenizer, learned, { without, heard, inWords }));
+    const { before, said } = await listen(learned, (about, without, trust) => tells(tokenizer, about, { without, heard, trust }));
     if (said === undefined) {
       if (used !== undefined && before !== undefined && isUnsaid(learned, { used, before })) held.push(learned);
     } else if (filledWith(learned, said) !== filledWith(learned, chosen)) yieldTo(learned, said);
@@ -89,6 +102,12 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
   const after = passed.length === 0 ? undefined : await hold(passed, chosen);
   const stands = after?.call !== undefined && after.call.name === chosen.call?.name;
   return { answer: stands ? after : (told.at(-1)?.by ?? chosen), yielded, held };
+}
+
+/** How far the base is believed, by what it makes up where nobody speaks of the argument. */
+function trustIn(byBase: readonly string[] | undefined): Trust {
+  if (byBase === undefined) return "words";
+  return byBase.length === 0 ? "filled" : "sure";
 }
 
 /** Whether the user asks for an option by its name that the call has another value in the place of, or none. */

@@ -34,13 +34,20 @@ export type Heard = { readonly messages: readonly ChatMessage[]; readonly tools:
 export type ValuedDefault = DefaultFor & { readonly value: string };
 
 /** As a version carries it; one that is not held only yields. */
-export type CarriedDefault = ValuedDefault & { readonly held?: false | undefined };
+export type CarriedDefault = ValuedDefault & {
+  /** What the base makes up there, where that is known. */
+  readonly byBase?: readonly string[] | undefined;
+  readonly held?: false | undefined;
+};
 
 /**
- * What an answer without a default is, and of which conversation. `inWords`: only what somebody's words have or may mean counts, however sure the
- * policy is: what a version makes up that has never been corrected is not known.
+ * What a policy is believed to have heard that has not learned a default: `words`, only what somebody's words have or may mean, since what it makes up is not
+ * known; `sure`, what it is sure of, too; `filled`, what it fills in, since it leaves the argument out where nobody speaks of it.
  */
-type Unlearned = { readonly without: WrittenAnswer; readonly heard: Heard; readonly inWords?: boolean };
+export type Trust = "words" | "sure" | "filled";
+
+/** What an answer without a default is, and of which conversation. */
+type Unlearned = { readonly without: WrittenAnswer; readonly heard: Heard; readonly trust?: Trust };
 
 const MORE_LIKELY_THAN_NOT = Math.log(0.5); // each token of the argument, the one that begins it included
 
@@ -83,7 +90,7 @@ function isOverruled(
 export function tells(
   tokenizer: Tokenizer,
   { tool, parameter, corrected }: DefaultFor,
-  { without, heard: { messages, tools }, inWords = false }: Unlearned,
+  { without, heard: { messages, tools }, trust = "sure" }: Unlearned,
 ): boolean {
   const args = without.call?.name === tool ? without.call.arguments : {};
   const own = args[parameter];
@@ -97,10 +104,10 @@ export function tells(
   const said = { parameter: read, value, args };
   const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);
   if (wasMadeUp && !named) return false;
-  if (inWords && !named && !mayBeMeant(messages, said)) return false;
+  if (trust === "words" && !named && !mayBeMeant(messages, said)) return false;
   const sure = isSureOf(tokenizer, without, parameter);
   const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
-  return isCommon ? named && sure : named || sure;
+  return isCommon ? named && sure : named || sure || trust === "filled";
 }
 
 /** The only one of the parameter's options that the user asks for by its name in the request at hand, for no other argument; undefined where there is none, or several. */

@@ -15,7 +15,7 @@ import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
-import { carriedBy, defaultsBefore } from "./gate/carried.ts";
+import { carriedBy, defaultsBefore, standingOf } from "./gate/carried.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf } from "./learn/batch/assemble.ts";
@@ -26,7 +26,7 @@ import { sharesOf } from "./learn/batch/influence.ts";
 import { groundOf, isNewGround } from "./learn/batch/ground.ts";
 import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
-import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
+import { type Learned, type Made, manifestOf, reachOf } from "./learn/batch/manifest.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -275,7 +275,7 @@ export class LineLoop {
       ...given,
       parent,
       parentVersion: head.parent,
-      carried: defaultsBefore(head),
+      ...standingOf(head),
       baseline,
       objective,
       ...madeFor(config.update, head.settings.engine),
@@ -286,15 +286,15 @@ export class LineLoop {
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
-  async #examine(batch: Batch, { adapter, refused, defaults }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
+  async #examine(batch: Batch, { adapter, refused, ...learned }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
     const { edge, gate, loadAdapter } = this.#deps;
     this.#progress.tell("gating");
     if (!batch.head.settings.release.gate.enabled) return null;
-    const learned = expectationsOf(usedOf(batch, refused));
+    const expected = expectationsOf(usedOf(batch, refused));
     // A later correction of the same overrules an earlier one.
-    const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && learned.some((each) => overrules(each, expect));
+    const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && expected.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const held = carriedBy(batch.head, { learned: defaults, loadAdapter });
+    const held = carriedBy(batch.head, { learned: learned.defaults, reach: reachOf(learned), loadAdapter });
     return gate({ parent, candidate: adapter, suite, ...held, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
   }
 

@@ -3,11 +3,13 @@
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
 import type { ObjectiveName } from "../../shared/agent.ts";
-import { at, zipStrict } from "../../shared/assert.ts";
+import { at, invariant, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
+import { type Reaching, versionFor, versionToBegin } from "../../shared/reach.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
 import { type YieldedOrHeld, yieldOrHold } from "../../shared/yield-or-hold.ts";
@@ -39,9 +41,14 @@ export type InProcessOptions = {
 
 type Sampled = Answer & WrittenAnswer & { readonly prompt: readonly number[]; readonly logProbs: readonly number[] };
 /** `name` is the adapter's in the engine. */
-type Version = { readonly name: string | undefined; readonly adapter: AdapterTensors | null };
+type Version = {
+  readonly line: string;
+  readonly version: number;
+  readonly name: string | undefined;
+  readonly adapter: AdapterTensors | null;
+};
 
-const BARE: Version = { name: undefined, adapter: null };
+const BARE: Version = { line: SHARED_LINE, version: 0, name: undefined, adapter: null };
 
 const ANSWER_TOKENS = 112;
 const GENERATE_ROWS = 64;
@@ -58,6 +65,8 @@ export class InProcessSystem implements LearningSystem {
   #versions: Version[] = [BARE];
   /** What the last of them has learned, newest first. */
   #defaults: InheritedDefault<Version>[] = [];
+  /** The one that answers for tools of which nothing was learned. */
+  #outside: Version = BARE;
 
   private constructor(
     { base, engine, judge }: { base: Base; engine: Engine; judge: Judge },
@@ -92,6 +101,7 @@ export class InProcessSystem implements LearningSystem {
     for (const { name } of this.#versions) if (name !== undefined) await this.#engine.dropAdapter(name);
     this.#versions = [BARE];
     this.#defaults = [];
+    this.#outside = BARE;
     this.#log = new Logbook();
   }
 
@@ -117,22 +127,55 @@ export class InProcessSystem implements LearningSystem {
     return at(this.#versions, this.#versions.length - 1);
   }
 
-  /** What goes out, as the edge decides it: a default that the last version has learned yields to what the user said, and is held where it is passed over. */
+  get #reaching(): Reaching<Version> {
+    return { bound: this.#served, defaults: this.#defaults, outside: this.#outside };
+  }
+
+  /**
+   * What goes out, as the edge decides it: the version answers that knows the tool, and a default that it has learned yields to what the user said, and is held
+   * where it is passed over.
+   */
   async #serve(requests: readonly Prompted[], { holds } = { holds: true }): Promise<Sampled[]> {
-    const sampled = await this.#sample(requests, this.#served);
+    const begun = await this.#sampleEach(requests.map((request) => ({ request, by: versionToBegin(this.#reaching, request) })));
+    const passed = begun.map(({ request, by, answer }) => ({ request, by: this.#passedTo(answer) ?? by }));
+    const others = passed.filter(({ by }, index) => by !== begun[index]?.by);
+    const again = new Map(zipStrict(others, await this.#sampleEach(others)));
     const answers: Sampled[] = [];
-    for (const [request, answer] of zipStrict(requests, sampled)) {
-      answers.push((await this.#yieldOrHold(request, answer, holds ? this.#defaults : [])).answer);
+    for (const [each, first] of zipStrict(passed, begun)) {
+      answers.push((await this.#yieldOrHold(again.get(each) ?? first, holds ? this.#defaults : [])).answer);
     }
     return answers;
   }
 
+  #passedTo({ call }: Sampled): Version | undefined {
+    return call === undefined ? undefined : versionFor(call.name, this.#reaching);
+  }
+
+  /** Each as its version answers, those of one version together. */
+  async #sampleEach<Asked extends { readonly request: Prompted; readonly by: Version }>(
+    asked: readonly Asked[],
+  ): Promise<(Asked & { answer: Sampled })[]> {
+    const answers = new Map<Asked, Sampled>();
+    for (const version of new Set(asked.map(({ by }) => by))) {
+      const own = asked.filter(({ by }) => by === version);
+      const sampled = await this.#sample(
+        own.map(({ request }) => request),
+        version,
+      );
+      for (const [each, answer] of zipStrict(own, sampled)) answers.set(each, answer);
+    }
+    return asked.map((each) => {
+      const answer = answers.get(each);
+      invariant(answer !== undefined, "an answer for each request");
+      return { ...each, answer };
+    });
+  }
+
   #yieldOrHold(
-    request: Prompted,
-    answer: Sampled,
+    { request, by, answer }: { request: Prompted; by: Version; answer: Sampled },
     standing: readonly InheritedDefault<Version>[],
   ): Promise<YieldedOrHeld<InheritedDefault<Version>, Sampled>> {
-    const from = new Map([[answer, this.#served]]);
+    const from = new Map([[answer, by]]);
     const said = new Map<Version, Sampled | undefined>();
     const askOnce = async (version: Version): Promise<Sampled | undefined> => {
       if (!said.has(version)) said.set(version, (await this.#sample([request], version))[0]);
@@ -145,7 +188,7 @@ export class InProcessSystem implements LearningSystem {
     const hold = async (passed: readonly Held[], under: Sampled): Promise<Sampled | undefined> => {
       const before = { text: under.text, calls: under.calls };
       const held = holdTo(passed, { ...FREE_FORM, tools: request.tools }, { before, heard: request });
-      const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? this.#served);
+      const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? by);
       return after;
     };
     return yieldOrHold(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, askBase, hold });
@@ -204,6 +247,7 @@ export class InProcessSystem implements LearningSystem {
       signals: SignalSettings.parse({}),
       replay: toReplay(turns),
       rehearsed: toRehearsals(rehearsedFor(this.#defaults, turns, { seed }), turns),
+      othersAnswer: (tool) => versionFor(tool, this.#reaching) !== this.#served,
       parent: this.#served.adapter,
       parentVersion: this.#versions.length - 1,
       baseline: 0,
@@ -213,8 +257,12 @@ export class InProcessSystem implements LearningSystem {
     if (outcome.status === "learned") {
       const name = `served.${this.#versions.length}`;
       await this.#engine.loadAdapter(name, outcome.adapter);
-      this.#defaults = inheritDefaults(this.#defaults, outcome.defaults, this.#served);
-      this.#versions.push({ name, adapter: outcome.adapter });
+      const { defaults: learned, reach } = outcome;
+      const by = { ...BARE, version: this.#versions.length, name, adapter: outcome.adapter };
+      const stood = this.#reaching;
+      this.#defaults = inheritDefaults(this.#defaults, learned, { before: (tool) => versionFor(tool, stood), by, reach });
+      if (reach === "everything") this.#outside = by;
+      this.#versions.push(by);
     }
     const note =
       outcome.status === "learned"

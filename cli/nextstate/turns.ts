@@ -73,7 +73,10 @@ function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessi
   if (turn.prompt !== null) part(turn.prompt.role, messageText(turn.prompt));
   part("assistant", turn.answer === null ? turn.finishReason : messageText(turn.answer));
   if (yieldedTo !== null)
-    part("yielded", `a learned default, to what the user had said: ${named(yieldedTo.line, yieldedTo.version)} gave the answer`);
+    part(
+      "yielded",
+      `what it has learned is about other tools, or gave way to what was said: ${named(yieldedTo.line, yieldedTo.version)} answered`,
+    );
   for (const { text, held } of turn.notes) part("note", held === true ? `${text} The policy passed it over, and was held to it.` : text);
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
   if (turn.more) part("feedback", "older feedback is not shown");

@@ -53,7 +53,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
       {yieldedTo !== null && (
         <p class="note">
-          A default that version {policyVersion} has learned yielded to what the user had said:{" "}
+          What version {policyVersion} has learned is about other tools, or yielded to what the user had said:{" "}
           <a href={addressOf({ agent, line: yieldedTo.line }, `versions/${yieldedTo.version}`)}>version {yieldedTo.version}</a>
           {yieldedTo.line !== SHARED_LINE && " of their own"} gave this answer.
         </p>

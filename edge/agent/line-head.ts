@@ -1,7 +1,8 @@
 /** What is read of a line's state: the head that requests and trainers go by. */
 import { invariant } from "../../shared/assert.ts";
 import type { Agent } from "../../shared/agent.ts";
-import { SHARED_LINE, type LineHead, type ServedDefault, type ServedPolicy } from "../../shared/policy.ts";
+import { SHARED_LINE, type LineHead, type ServedPolicy, type VersionFiles } from "../../shared/policy.ts";
+import type { KeptDefaults } from "./default-store.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import { tipOf } from "./release.ts";
@@ -17,17 +18,19 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   const parent = tipOf(state);
   const rebuild = lineage.rebuildOf(line);
   const before = rebuild?.from ?? parent;
+  const ofParent = before === stable ? null : defaultsOf(store, line, before);
   return {
     agent: agent.name,
     line,
     ...{ stable, latest, cursor, revision, parent },
     onEngine: store.engines.isBase(baseDigest),
-    defaults: defaultsOf(store, line, stable),
+    ...defaultsOf(store, line, stable),
     stablePolicyDigest: policyDigest,
     baseDigest,
     adapter,
     parentAdapter: lines.version(line, parent).adapter,
-    parentDefaults: before === stable ? null : defaultsOf(store, line, before),
+    parentDefaults: ofParent?.defaults ?? null,
+    parentOutside: ofParent?.outside ?? null,
     over: overOf({ store, lines }, line, parent),
     canary: canary === null ? null : { ...servedPolicy({ store }, line, canary.version), share: canary.share },
     rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),
@@ -42,7 +45,7 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
 export function servedPolicy({ store }: Pick<Parts, "store">, line: string, version: number): ServedPolicy {
   const served = store.readServed(line, version);
   invariant(served !== undefined, `line ${line} has version ${version}`);
-  return { ...served, onEngine: store.engines.isBase(served.baseDigest), defaults: defaultsOf(store, line, version) };
+  return { ...served, onEngine: store.engines.isBase(served.baseDigest), ...defaultsOf(store, line, version) };
 }
 
 function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, parent: number): LineHead["over"] {
@@ -52,23 +55,31 @@ function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, 
 }
 
 /**
- * What a version has learned with all that it descends from, newest first; on a personal line, with what it was learned over. A version
- * that is gone is not asked, but the nearest before it.
+ * What a version has learned with all that it descends from, newest first; on a personal line, with what it was learned over. Of the version before a
+ * default that is gone the nearest before it is asked; for one that is gone and answered for tools the version itself answers.
  */
-export function defaultsOf(store: AgentStore, line: string, version: number): ServedDefault[] {
+export function defaultsOf(store: AgentStore, line: string, version: number): KeptDefaults {
   const known = new Map<string, ReadonlySet<number>>();
   const goneOf = (of: string): ReadonlySet<number> => {
     const gone = known.get(of) ?? new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
     known.set(of, gone);
     return gone;
   };
-  return store.defaults.read(line, version).map((each) => {
-    const { line: of, version: learnedOver } = each.before;
-    const gone = goneOf(of);
-    if (!gone.has(learnedOver)) return each;
-    const standing = [...store.readAncestry(of, learnedOver)].filter((number) => !gone.has(number));
-    const before = store.readServed(of, Math.max(...standing));
-    invariant(before !== undefined, `line ${of} begins with a base, which nothing takes back`);
-    return { ...each, before: { line: of, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter } };
-  });
+  const isGone = (each: VersionFiles): boolean => goneOf(each.line).has(each.version);
+  const nearest = (each: VersionFiles): VersionFiles => {
+    if (!isGone(each)) return each;
+    const standing = [...store.readAncestry(each.line, each.version)].filter((number) => !goneOf(each.line).has(number));
+    const before = store.readServed(each.line, Math.max(...standing));
+    invariant(before !== undefined, `line ${each.line} begins with a base, which nothing takes back`);
+    return { line: each.line, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter };
+  };
+  const { defaults, outside } = store.defaults.read(line, version);
+  return {
+    defaults: defaults.map(({ by, ...each }) => ({
+      ...each,
+      before: nearest(each.before),
+      ...(by !== undefined && !isGone(by) && { by }),
+    })),
+    outside: outside !== null && isGone(outside) ? null : outside,
+  };
 }

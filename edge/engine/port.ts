@@ -58,7 +58,7 @@ export type Prompted = {
   readonly promptTokens: readonly number[] | undefined;
   /** Under which the answer was drawn; undefined where it is the request's. */
   readonly toolChoice?: TurnSampling["toolChoice"];
-  /** The version before, where it is that one's answer: a default that the bound version has learned has yielded. */
+  /** Where it is another version's answer: of a tool that the bound one has learned nothing of since, or because a default has yielded. */
   readonly yieldedTo?: { readonly line: string; readonly version: number } | undefined;
 };
 

@@ -1,7 +1,7 @@
 /**
- * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. What no default can change goes out
- * as it comes: text that is no question, and calls of tools that nothing is a default for. Everything else goes out once it is whole, and is
- * decided on in this order:
+ * An answer of a policy that may be under defaults: notes in its prompt, and what its version has learned. A call is made by the version that answers for
+ * its tool (reach.ts), which begins anew where another one has begun. What no default can change goes out as it comes: text that is no question, and calls
+ * of tools that nothing is a default for. Everything else goes out once it is whole, and is decided on in this order:
  *
  *   1. a reply with made-up words becomes that of the version before it learned how replies are worded
  *   2. notes that the user overrules leave the prompt (overruled-notes.ts)
@@ -10,8 +10,12 @@
  *
  * Each may ask the policy again, or a version before it (version-answers.ts).
  */
+import { invariant } from "../../shared/assert.ts";
 import { mayHold, wordsReply } from "../../shared/held-notes.ts";
+import type { VersionFiles } from "../../shared/policy.ts";
+import { isSameVersion } from "../../shared/reach.ts";
 import { madeUpWords } from "../../shared/speech/strange-words.ts";
+import { logError } from "../log.ts";
 import type { CompletionStep } from "../policy/completion.ts";
 import { holdAnswer } from "./hold-answer.ts";
 import { holdQuestion, mayHoldQuestion } from "./hold-question.ts";
@@ -22,11 +26,13 @@ import { isRead, type YieldingCompletion, type YieldingTurn } from "./yielding-t
 const LONGEST_QUESTION = 96; // tokens
 
 export class YieldingAnswer {
-  readonly #turn: YieldingTurn;
-  readonly #answers: VersionAnswers;
+  readonly #signal: AbortSignal;
+  #turn: YieldingTurn;
+  #answers: VersionAnswers;
   #completion: YieldingCompletion;
 
   constructor(turn: YieldingTurn, signal: AbortSignal) {
+    this.#signal = signal;
     this.#turn = turn;
     this.#answers = new VersionAnswers(turn, signal);
     this.#completion = turn.completion;
@@ -38,6 +44,43 @@ export class YieldingAnswer {
   }
 
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
+    const { bound, completion, versionFor, heard } = this.#turn;
+    const passesOn = heard.tools.some(({ function: { name } }) => !isSameVersion(versionFor(name), completion));
+    let seen = false;
+    try {
+      for await (const step of this.#begin(passesOn)) {
+        seen = true;
+        yield step;
+      }
+    } catch (thrown) {
+      // A version's files may go while it is asked; the bound one's are those that a conversation is promised.
+      if (seen || this.#signal.aborted || isSameVersion(this.#completion, bound)) throw thrown;
+      logError("yielding:unasked", thrown, { version: this.#completion.version });
+      this.#passTo(bound);
+      yield* this.#answer();
+    }
+  }
+
+  /** Answers, or has the version answer whose tool is called first. */
+  async *#begin(passesOn: boolean): AsyncGenerator<CompletionStep, void, void> {
+    const by = yield* this.#answer(passesOn ? this.#turn.versionFor : undefined);
+    if (by === undefined) return;
+    this.#passTo(by);
+    yield* this.#answer();
+  }
+
+  #passTo(by: VersionFiles): void {
+    const { line, version, policyDigest, adapter } = by;
+    const { notes } = this.#turn.completion;
+    const completion = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes });
+    invariant(completion !== undefined, "a prompt without a question has room");
+    this.#completion = completion;
+    this.#turn = { ...this.#turn, completion };
+    this.#answers = new VersionAnswers(this.#turn, this.#signal);
+  }
+
+  /** @returns the version that has to answer instead, of which nothing has been shown; undefined once the answer has come to its end */
+  async *#answer(versionFor?: YieldingTurn["versionFor"]): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
     const { completion, defaults, heard } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
     const reads = completion.notes.some(isRead);
@@ -47,15 +90,18 @@ export class YieldingAnswer {
     // A question may have to be another one; it is short, and what is longer is none.
     const mayAsk = mayHoldQuestion(this.#turn) ? LONGEST_QUESTION : 0;
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
-    let shown = guided.size === 0 ? true : undefined;
+    let shown = guided.size === 0 && versionFor === undefined ? true : undefined;
     for await (const step of this.#answers.sampleOwn()) {
       const [first] = step.deltas;
       held.push(step);
+      const by = first?.kind === "call:opened" && shown !== true ? versionFor?.(first.name) : undefined;
+      if (by !== undefined && !isSameVersion(by, completion)) return by;
       if (first?.kind === "call:opened" && !waits) shown ??= !(reads || guided.has(first.name));
       else if (first !== undefined && !waits && held.length > mayAsk) shown ??= true;
       if (shown === true) yield* held.splice(0);
     }
     if (shown !== true) yield* await this.#decide(held);
+    return undefined;
   }
 
   /** What goes out for an answer of which nothing has been shown. */

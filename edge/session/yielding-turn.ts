@@ -2,7 +2,7 @@
 import { isAspect } from "../../shared/aspects.ts";
 import type { Held, Said } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
-import type { ServedDefault } from "../../shared/policy.ts";
+import type { ServedDefault, VersionFiles } from "../../shared/policy.ts";
 import { type Heard, samePlace } from "../../shared/yielding.ts";
 import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -21,7 +21,7 @@ export type YieldingCompletion = CompletionRequest & {
 
 /** A version, the notes that are to stand in its prompt, the question that it is to take for agreed to, and what it is held to, in the place of which answer. */
 export type Asked = {
-  readonly by: ServedDefault["before"];
+  readonly by: VersionFiles;
   readonly notes: readonly ServedNote[];
   readonly agreedTo?: string | undefined;
   readonly hold?: { readonly to: readonly Held[]; readonly before: Said; readonly form?: ForcedForm | undefined } | undefined;
@@ -32,18 +32,21 @@ export type ForcedForm = Partial<Pick<CompletionRequest, "toolChoice" | "respons
 
 export type YieldingTurn = {
   readonly policy: Policy;
-  /** Under the version that is bound and all notes. */
+  /** Under the version that begins the answer and all notes. */
   readonly completion: YieldingCompletion;
+  readonly bound: VersionFiles;
+  /** The version that calls a tool and replies to its results. */
+  readonly versionFor: (tool: string) => VersionFiles;
   /** The same under another version, or with fewer notes in its prompt; undefined where there is no room for a question that was agreed to. */
   readonly completionOf: (asked: Asked) => YieldingCompletion | undefined;
   /** The bare base, under all versions. */
-  readonly base: ServedDefault["before"];
+  readonly base: VersionFiles;
   readonly heard: Heard;
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];
 };
 
-/** What the bound version is held to: notes about the same argument come first, whether they stand or have yielded. */
+/** What an answer is held to: notes about the same argument come first, whether they stand or have yielded. */
 export function standingDefaults({ completion, defaults }: Pick<YieldingTurn, "completion" | "defaults">): ServedDefault[] {
   return defaults.filter((each) => !completion.notes.some((note) => samePlace(note, each)));
 }

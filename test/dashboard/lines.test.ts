@@ -119,7 +119,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await logIn(page, edge.keys.admin);
     await page.goto(`/agents/${AGENT}/conversations?line=${ann}`);
     const turns = page.locator("article.turn");
-    await turns.getByText("A default that version 0 has learned yielded to what the user had said: version 0 gave this answer.").waitFor();
+    await turns
+      .getByText("What version 0 has learned is about other tools, or yielded to what the user had said: version 0 gave this answer.")
+      .waitFor();
     const [read, held] = NOTES.map(({ text }) => text);
     await turns.getByText(`2 notes stood: ${read} ${held} The policy passed it over, and was held to it.`).waitFor();
     expect(await turns.count()).toBe(1);

@@ -9,10 +9,17 @@ const learned = (parameter: string, value: string, corrected: string | null = nu
   corrected,
 });
 
+/** What the version after `before` has, which is called by its number. */
+const inherit = (
+  parent: readonly InheritedDefault<number>[],
+  learnt: readonly LearnedDefault[],
+  before: number,
+): InheritedDefault<number>[] => inheritDefaults(parent, learnt, { before: () => before, by: before + 1, reach: "tools" });
+
 describe("inheritDefaults", () => {
   it("puts what a version has learned before what its parent had", () => {
-    const first = inheritDefaults([], [learned("rooms", "2", "1"), learned("city", "Porto")], 0);
-    const second = inheritDefaults(first, [learned("stars", "4")], 1);
+    const first = inherit([], [learned("rooms", "2", "1"), learned("city", "Porto")], 0);
+    const second = inherit(first, [learned("stars", "4")], 1);
     expect(second.map(({ parameter, before, corrected }) => [parameter, before, corrected])).toEqual([
       ["stars", 1, []],
       ["city", 0, []],
@@ -21,39 +28,74 @@ describe("inheritDefaults", () => {
   });
 
   it("gives a default that is learned again its latest value, and the version before the first time", () => {
-    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
-    const other = inheritDefaults(first, [learned("stars", "4")], 1);
-    const again = inheritDefaults(other, [learned("rooms", "3", "2")], 2);
+    const first = inherit([], [learned("rooms", "2", "1")], 0);
+    const other = inherit(first, [learned("stars", "4")], 1);
+    const again = inherit(other, [learned("rooms", "3", "2")], 2);
     expect(again.map(({ parameter, value, before }) => [parameter, value, before])).toEqual([
       ["stars", "4", 1],
       ["rooms", "3", 0],
     ]);
     // 2 was what the version had learned; what somebody says who has learned nothing may be said.
     expect(again[1]?.corrected).toEqual(["1"]);
-    expect(inheritDefaults(again, [learned("rooms", "3", "5")], 3)[1]?.corrected).toEqual(["1", "5"]);
+    expect(inherit(again, [learned("rooms", "3", "5")], 3)[1]?.corrected).toEqual(["1", "5"]);
+  });
+
+  it("has what the base makes up in its place, unless some correction was learned without asking it", () => {
+    const asked = (value: string, byBase: string | null): LearnedDefault => ({ ...learned("rooms", value, "1"), byBase });
+    const first = inherit([], [asked("2", null)], 0);
+    expect(first[0]?.byBase).toEqual([]);
+    const again = inherit(first, [asked("3", "1")], 1);
+    expect(again[0]?.byBase).toEqual(["1"]);
+    expect(inherit(again, [asked("4", "1")], 2)[0]?.byBase).toEqual(["1"]);
+    const unasked = inherit(again, [learned("rooms", "4", "1")], 2);
+    expect(unasked[0]).not.toHaveProperty("byBase");
+    expect(inherit(unasked, [asked("5", "1")], 3)[0]).not.toHaveProperty("byBase");
   });
 
   it("is no longer held where another value was supplied, until it is corrected again", () => {
-    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
+    const first = inherit([], [learned("rooms", "2", "1")], 0);
     const supplied = { ...learned("rooms", "5"), held: false as const };
-    const released = inheritDefaults(first, [supplied, { ...supplied, parameter: "city" }], 1);
-    expect(released).toEqual([{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"], before: 0, held: false }]);
-    expect(inheritDefaults(released, [learned("rooms", "3", "5")], 2)).toEqual([
-      { tool: "SearchHotel", parameter: "rooms", value: "3", corrected: ["1", "5"], before: 0 },
+    const released = inherit(first, [supplied, { ...supplied, parameter: "city" }], 1);
+    expect(released).toEqual([{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"], before: 0, by: 2, held: false }]);
+    expect(inherit(released, [learned("rooms", "3", "5")], 2)).toEqual([
+      { tool: "SearchHotel", parameter: "rooms", value: "3", corrected: ["1", "5"], before: 0, by: 3 },
     ]);
   });
 
   it("stays held where the supplied value is its own", () => {
-    const first = inheritDefaults([], [learned("rooms", "2", "1")], 0);
+    const first = inherit([], [learned("rooms", "2", "1")], 0);
     const same = { ...learned("rooms", "2"), held: false as const };
-    expect(inheritDefaults(first, [same], 1)).toEqual(first);
-    expect(inheritDefaults(first, [same, { ...same, value: "5" }], 1)).toMatchObject([{ value: "2", held: false }]);
+    expect(inherit(first, [same], 1)).toEqual([{ ...first[0], by: 2 }]);
+    expect(inherit(first, [same, { ...same, value: "5" }], 1)).toMatchObject([{ value: "2", held: false }]);
+  });
+
+  it("knows which version answers for a default's tool: the one that learned of it last, or of everything", () => {
+    const by = (defaults: readonly InheritedDefault<number>[]) => defaults.map((each) => [each.tool, each.parameter, each.by, each.before]);
+    const bus = { ...learned("seats", "2"), tool: "FindBus" };
+    const first = inherit(inherit([], [learned("rooms", "2")], 0), [bus], 1);
+    expect(by(first)).toEqual([
+      ["FindBus", "seats", 2, 1],
+      ["SearchHotel", "rooms", 1, 0],
+    ]);
+    expect(by(inherit(first, [learned("stars", "4")], 2))).toEqual([
+      ["SearchHotel", "stars", 3, 2],
+      ["FindBus", "seats", 2, 1],
+      ["SearchHotel", "rooms", 3, 0],
+    ]);
+    const everything = inheritDefaults(first, [], { before: () => 2, by: 3, reach: "everything" });
+    expect(everything.map((each) => each.by)).toEqual([3, 3]);
+    // What was kept before that was known is answered for by whoever did so far.
+    const older = first.map((each) => ({ ...each, by: undefined }));
+    expect(by(inherit(older, [bus], 7))).toEqual([
+      ["FindBus", "seats", 8, 1],
+      ["SearchHotel", "rooms", 7, 0],
+    ]);
   });
 
   it("has one way round of which of two tools is called", () => {
     const tool = (instead: string, value: string) => ({ ...learned("@tool", value), tool: instead });
-    const first = inheritDefaults([], [tool("SearchHotel", "FindHotel"), tool("SearchHotel2", "FindFlat")], 0);
-    const again = inheritDefaults(first, [tool("FindHotel", "SearchHotel")], 1);
+    const first = inherit([], [tool("SearchHotel", "FindHotel"), tool("SearchHotel2", "FindFlat")], 0);
+    const again = inherit(first, [tool("FindHotel", "SearchHotel")], 1);
     expect(again.map((each) => [each.tool, each.value])).toEqual([
       ["FindHotel", "SearchHotel"],
       ["SearchHotel2", "FindFlat"],
@@ -62,8 +104,7 @@ describe("inheritDefaults", () => {
 
   it("lets the oldest go", () => {
     let defaults: InheritedDefault<number>[] = [];
-    for (let version = 0; version <= MOST_DEFAULTS; version += 1)
-      defaults = inheritDefaults(defaults, [learned(`p${version}`, "2")], version);
+    for (let version = 0; version <= MOST_DEFAULTS; version += 1) defaults = inherit(defaults, [learned(`p${version}`, "2")], version);
     expect([defaults.length, defaults[0]?.before, defaults.at(-1)?.before]).toEqual([MOST_DEFAULTS, MOST_DEFAULTS, 1]);
   });
 });

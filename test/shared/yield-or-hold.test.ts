@@ -19,7 +19,7 @@ const saying = (content: string): Heard => ({ messages: [{ role: "user", content
 const ROOMS = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: ["1"], before: "no rooms" };
 const STARS = { tool: "SearchHotel", parameter: "stars", value: "4", corrected: [], before: "no stars" };
 const BOARD = { tool: "SearchHotel", parameter: "board", value: "full", corrected: ["none"], before: "no board" };
-type Default = typeof ROOMS | (typeof STARS & { held?: false });
+type Default = (typeof ROOMS & { byBase?: readonly string[] }) | (typeof STARS & { held?: false });
 
 /** What goes out, which versions were asked and what was held, where each says what `said` has, and held what `held` has. */
 async function decided(
@@ -96,6 +96,23 @@ describe("a default that the answer has", () => {
       { defaults: [BOARD], heard: saying("A hotel in Faro.") },
     );
     expect(board).toMatchObject({ answer: full, yielded: [] });
+  });
+
+  it("yields to a value that a version once made up, where the base did not and may have heard it", async () => {
+    const [full, none] = ["full", "none"].map((board) => calls("SearchHotel", { board })) as [Written, Written];
+    const heard = saying("A hotel in Faro. We eat out anyway.");
+    const said = { base: none, "no board": calls("SearchHotel", {}) };
+    const asked = async (byBase?: readonly string[]) => {
+      const board = { ...BOARD, ...(byBase && { byBase }) };
+      const { answer } = await decided(full, said, { defaults: [board], heard, held: none });
+      return answer;
+    };
+    expect(await asked([])).toBe(none);
+    expect(await asked(["breakfast"])).toBe(none);
+    expect(await asked(["none"])).toBe(full);
+    // Where nobody asked the base, what the version made up counts for nothing, whoever says it.
+    expect(await asked()).toBe(full);
+    expect((await decided(full, { ...said, "no board": none }, { defaults: [{ ...BOARD, byBase: ["none"] }], heard })).answer).toBe(full);
   });
 });
 

@@ -44,6 +44,8 @@ export type GateRequest = {
   readonly carried?: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
   /** For versions that knew nothing of those defaults, which the edge asks, too. Absent: none is asked. */
   readonly loadBefore?: LoadBefore;
+  /** The tools that the candidate answers for, so that of others what its parent says goes out. Absent: all. */
+  readonly answersFor?: ReadonlySet<string> | undefined;
   /** What the agent's engine gives its chat template. Absent: nothing. */
   readonly templateArguments?: TemplateArguments;
 };
@@ -114,7 +116,7 @@ export function createGate(deps: GateDependencies): OpenGate {
     likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
     return { base, rows, likely: likelihoods };
   };
-  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] }, loadBefore }) => {
+  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] }, loadBefore, answersFor }) => {
     const before = parent === null ? undefined : PARENT;
     const versions = new VersionsBefore({ engine, tokenizer: deps.base.tokenizer, maxTokens: ANSWER_TOKENS, load: loadBefore });
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
@@ -127,7 +129,7 @@ export function createGate(deps: GateDependencies): OpenGate {
       if (cases.length < suite.length) deps.onLeftOut?.({ left: suite.length - cases.length, of: suite.length });
       const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
       const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
-      const served = await asServed(cases, { first, own: then, carried, versions });
+      const served = await asServed(cases, { first, own: then, carried, versions, answersFor });
       const kept = pairUp(cases, served.before, served.after, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       const sinceBase = pairUp(probes, base.held, sides.after.held, nameOf).map(toProbed);

@@ -3,6 +3,7 @@ import { isAspect } from "../../shared/aspects.ts";
 import { at, zipStrict } from "../../shared/assert.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
+import { repliedTools } from "../../shared/wording.ts";
 import { doesSo } from "../teacher/aspect-answer.ts";
 import { carrying, type GateDefault } from "./carried.ts";
 import type { Answered } from "./checks.ts";
@@ -16,17 +17,24 @@ export async function asServed(
     own,
     carried,
     versions,
+    answersFor,
   }: {
     first: readonly Answered[];
     own: readonly Answered[];
     carried: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
     versions: VersionsBefore;
+    /** The tools that the candidate answers for; undefined where for all. */
+    answersFor: ReadonlySet<string> | undefined;
   },
 ): Promise<{ before: Answered[]; after: Answered[] }> {
   const [before, supposed] = [holdAll(cases, first, carried.before), holdAll(cases, own, carried.after)];
   const after: Answered[] = [];
   for (const [index, each] of cases.entries()) {
     const [had, held, said] = [at(before, index), at(supposed, index), at(own, index)];
+    if (answersFor !== undefined && isOfOthers(each, said, answersFor)) {
+      after.push(had);
+      continue;
+    }
     // Of several calls the edge looks at each.
     const isLost = meets(had, each) && !meets(held, each, had) && said.calls.length === 1;
     if (!isLost) after.push(held);
@@ -36,6 +44,17 @@ export async function asServed(
     }
   }
   return { before, after };
+}
+
+/** Whether another version answers in the candidate's place: it knows nothing of the tools at hand, or of the one that is called or replied to. */
+function isOfOthers(
+  { messages, tools }: Pick<SuiteCase, "messages" | "tools">,
+  { calls: [first] }: Pick<Answered, "calls">,
+  answersFor: ReadonlySet<string>,
+): boolean {
+  const replied = repliedTools(messages);
+  const begun = replied.length > 0 ? replied : tools.map(({ function: { name } }) => name);
+  return !begun.some((tool) => answersFor.has(tool)) || (first !== undefined && !answersFor.has(first.name));
 }
 
 /** Those that are not as expected by themselves are held to what the version carries. */

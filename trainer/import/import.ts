@@ -64,6 +64,8 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     events: from?.events ?? [],
     hints: from?.hints ?? [],
     defaults,
+    // Nobody tells what it was trained on elsewhere.
+    reach: "everything",
     metrics: null,
     changes: [],
     gate,
@@ -162,5 +164,5 @@ async function examine(
   const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
   const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, loadAdapter }) });
+  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, reach: "everything", loadAdapter }) });
 }

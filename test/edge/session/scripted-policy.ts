@@ -61,7 +61,13 @@ export function prepared(
     notes = [],
     defaults = [],
     heard = HEARD,
-  }: { notes?: YieldingCompletion["notes"]; defaults?: readonly ServedDefault[]; heard?: YieldingTurn["heard"] },
+    versionFor = () => BOUND,
+  }: {
+    notes?: YieldingCompletion["notes"];
+    defaults?: readonly ServedDefault[];
+    heard?: YieldingTurn["heard"];
+    versionFor?: YieldingTurn["versionFor"];
+  },
   script: (notes: readonly string[], version: number, held: readonly string[], agreed: boolean) => number[],
 ) {
   const asked: (string | number)[][] = [];
@@ -93,7 +99,8 @@ export function prepared(
     const prompt = { notes: kept, held: hold?.to ?? [], agreedTo };
     return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
-  return { asked, turn: { policy, completion: completionOf({ by: BOUND, notes }), completionOf, base: BASE, heard, defaults } };
+  const completion = completionOf({ by: BOUND, notes });
+  return { asked, turn: { policy, completion, completionOf, bound: BOUND, versionFor, base: BASE, heard, defaults } };
 }
 
 export async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {

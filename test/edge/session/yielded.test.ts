@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { TurnFinished } from "../../../shared/events.ts";
 import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import type { AdapterFiles } from "../../../shared/policy.ts";
+import type { Reach } from "../../../shared/reach.ts";
 import { policyOf, publishAdapter, putRandomAdapter } from "../../helpers/adapters.ts";
 import { call, manifestOf, putAgent } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
@@ -44,10 +45,10 @@ async function walk(
 }
 
 /** Publishes an adapter over the bare base as a version that has learned a default. */
-async function publish(adapter: AdapterFiles, learned: LearnedDefault): Promise<number> {
+async function publish(adapter: AdapterFiles, learned: LearnedDefault, reach: Reach = "everything"): Promise<number> {
   await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 0 });
   const { cursor } = (await call(edge, "trainer", `GET ${LINE}/head`)).body;
-  const manifest = { ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter, fromSeq: cursor }), defaults: [learned] };
+  const manifest = { ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter, fromSeq: cursor }), defaults: [learned], reach };
   const { body } = await call(edge, "trainer", `POST ${LINE}/versions`, { parent: 0, manifest });
   expect(body.status).toBe("published");
   await untilServed(body.version);
@@ -115,6 +116,27 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     const held = (await turnsBy(version)).map(({ messages, heldTo }) => [messages.at(-1)?.content, heldTo]);
     expect(held).toContainEqual([SILENT, [{ tool: "Walk", parameter: "way", value }]]);
     expect(held).toContainEqual([`I want to walk ${learnt}.`, undefined]);
+  });
+
+  it("answers for the tools that it has learned of; others are called as before it", async () => {
+    const learned: LearnedDefault = { tool: "Walk", parameter: "way", value: learnt, corrected: own };
+    await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 0 });
+    await untilServed(0);
+    const byBase = await walk(SILENT, [RIDE]);
+    const everything = await publish(adapter, learned);
+    expect((await walk(SILENT, [RIDE])).way).not.toBe(byBase.way);
+    const version = await publish(adapter, learned, "tools");
+    expect(await walk(SILENT)).toMatchObject({ version: String(version), way: learnt });
+    expect(await walk(SILENT, [RIDE])).toMatchObject({ version: String(version), way: byBase.way });
+    await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);
+    const by = (turns: readonly TurnFinished[]) => turns.map(({ tools, yieldedTo }) => [tools[0]?.function.name, yieldedTo?.version]);
+    expect(by(await turnsBy(version))).toEqual(
+      expect.arrayContaining([
+        ["Walk", undefined],
+        ["Ride", 0],
+      ]),
+    );
+    expect(by(await turnsBy(everything))).toContainEqual(["Ride", undefined]);
   });
 
   it("calls the tool that it has learned to call in another's place, and shows no note", async () => {

@@ -309,3 +309,49 @@ describe("YieldingAnswer under notes that are passed over", () => {
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto"}'] });
   });
 });
+
+describe("YieldingAnswer of versions that answer for some tools", () => {
+  const OTHER = { line: "shared", version: 3, policyDigest: "3", adapter: null };
+  const passing = (script: Parameters<typeof prepared>[1], parts: Parameters<typeof prepared>[0] = {}) =>
+    prepared({ ...parts, versionFor: () => OTHER }, script);
+
+  it("has a call made by the version that answers for its tool, and nothing shown before", async () => {
+    const turn = passing((_, version) => call({ rooms: String(version) }));
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "3"}'], version: 3 });
+    expect(turn.asked).toEqual([[7], [3]]);
+  });
+
+  it("lets out as it comes what that one says, whatever it is", async () => {
+    const words = tokenizer.encode("Which city would you like to stay in?");
+    const turn = passing((_, version) => (version === 7 ? call({ rooms: "7" }) : words));
+    expect(await answer(turn)).toMatchObject({ tokens: [...words, tokenizer.eosId], calls: [], version: 3 });
+  });
+
+  it("keeps words, and a call that words have gone out before", async () => {
+    const words = tokenizer.encode("Let me see.");
+    const spoken = passing(() => words);
+    expect(await answer(spoken)).toMatchObject({ tokens: [...words, tokenizer.eosId], version: 7 });
+    const both = passing((_, version) => [...words, ...call({ rooms: String(version) })]);
+    expect(await answer(both)).toMatchObject({ calls: ['{"rooms": "7"}'], version: 7 });
+    expect([spoken.asked, both.asked]).toEqual([[[7]], [[7]]]);
+  });
+
+  it("keeps the notes in its prompt, and is held to them", async () => {
+    const turn = passing(
+      (_, version, held) => call(held.length > 0 ? { city: "Porto", rooms: "2" } : { city: version === 3 ? "Porto" : "Faro" }),
+      {
+        notes: [ROOMS],
+      },
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2"}'], version: 3, notes: [ROOMS] });
+  });
+
+  it("answers by itself where the files of that version are gone", async () => {
+    const turn = passing((_, version) => {
+      if (version === 3) throw new Error("a stored file expected, got none");
+      return call({ rooms: "7" });
+    });
+    expect(await answer(turn)).toMatchObject({ calls: ['{"rooms": "7"}'], version: 7 });
+    expect(turn.asked).toEqual([[7], [3], [7]]);
+  });
+});

@@ -65,9 +65,10 @@ describe("carriedBy", () => {
   const [own, ground] = [files("a"), files("b")];
   const learned = [{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: "1" }];
   const loadAdapter = async (): Promise<null> => null;
+  const NONE = { onEngine: false, parentOutside: null, outside: null };
   const beforeOf = (over: Parameters<typeof carriedBy>[0]["over"]): unknown => {
-    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], over };
-    return carriedBy(head, { learned, loadAdapter }).carried.after[0]?.before?.adapter;
+    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], ...NONE, over };
+    return carriedBy(head, { learned, reach: "tools", loadAdapter }).carried.after[0]?.before?.adapter;
   };
 
   it("has what is learned asked of the parent, and of the ground where that is new", () => {
@@ -77,11 +78,34 @@ describe("carriedBy", () => {
     expect(beforeOf({ version: 7, adapter: null, parentOver: null })).toBeNull();
   });
 
+  it("asks the version that answered for the tool so far, and says for which tools the candidate does now", () => {
+    const version = (number: number, name: string) => ({
+      line: "shared",
+      version: number,
+      policyDigest: name.repeat(64),
+      adapter: files(name),
+    });
+    const board = { tool: "SearchHotel", parameter: "board", value: "full", corrected: [] };
+    const known = [{ ...board, before: version(0, "c"), by: version(1, "d") }];
+    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: known, ...NONE, over: null };
+    const first = carriedBy({ ...head, outside: version(0, "c") }, { learned, reach: "tools", loadAdapter });
+    expect(first.carried.after.map(({ before }) => before?.adapter)).toEqual([files("d"), files("c")]);
+    expect(first.answersFor).toEqual(new Set(["SearchHotel"]));
+    const flat = [{ tool: "SearchFlat", parameter: "rooms", value: "2", corrected: null }];
+    const outside = carriedBy({ ...head, outside: version(0, "e") }, { learned: flat, reach: "tools", loadAdapter });
+    expect(outside.carried.after[0]?.before?.adapter).toEqual(files("e"));
+    // Of the parent, where that is not the stable version.
+    const parent = carriedBy({ ...head, parentDefaults: [], parentOutside: version(2, "f") }, { learned, reach: "tools", loadAdapter });
+    expect(parent.carried.after[0]?.before?.adapter).toEqual(files("f"));
+    expect(carriedBy(head, { learned, reach: "everything", loadAdapter }).answersFor).toBeUndefined();
+    expect(carriedBy({ ...head, onEngine: true }, { learned, reach: "tools", loadAdapter }).answersFor).toBeUndefined();
+  });
+
   it("has no version to ask whose files are gone", async () => {
     const gone = async (): Promise<never> => {
       throw new AppError("input/notFound", "gone", { details: { status: 404 } });
     };
-    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], over: null };
-    expect(await carriedBy(head, { learned, loadAdapter: gone }).loadBefore(own)).toBeUndefined();
+    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], ...NONE, over: null };
+    expect(await carriedBy(head, { learned, reach: "tools", loadAdapter: gone }).loadBefore(own)).toBeUndefined();
   });
 });

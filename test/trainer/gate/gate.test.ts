@@ -152,9 +152,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     beforeAll(async () => {
       [parent, candidate] = [await calling("2"), await calling("3")];
     }, PATIENCE_MS);
-    const examine = async (loadBefore: LoadBefore, suite = [two]) => {
+    const examine = async (loadBefore: LoadBefore, suite = [two], answersFor?: ReadonlySet<string>) => {
       if (parent === undefined || candidate === undefined) throw new Error("adapters expected");
-      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore }));
+      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, answersFor }));
     };
 
     it("keeps the case where the version before tells nothing else, as the edge holds the call", async () => {
@@ -166,6 +166,12 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
 
     it("loses it where that version's files are gone", async () => {
       expect(await examine(async () => undefined)).toMatchObject({ value: 1, asked: 1 });
+    });
+
+    it("keeps it where the candidate has learned of other tools, so that another version answers", async () => {
+      const gone = async (): Promise<undefined> => undefined;
+      expect(await examine(gone, [two], new Set(["FindBus"]))).toMatchObject({ value: 0, asked: 1 });
+      expect(await examine(gone, [two], new Set(["FindBus", "SearchHotel"]))).toMatchObject({ value: 1, asked: 1 });
     });
 
     it("loses it where that version says the candidate's number by itself", async () => {

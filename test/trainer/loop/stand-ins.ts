@@ -52,7 +52,17 @@ export function learning(shape: ModelConfig, offset = 0): Learner & { updates: n
       const defaults = request.corrected.map(({ correction: { tool, parameter, hint }, held = null }) => {
         return { tool: tool.function.name, parameter: parameter.name, value: hint.value, corrected: held };
       });
-      return { status: "learned" as const, adapter, defaults, metrics, changes: [], lifts, credits: [], refused: [] };
+      return {
+        status: "learned" as const,
+        adapter,
+        defaults,
+        reach: "tools" as const,
+        metrics,
+        changes: [],
+        lifts,
+        credits: [],
+        refused: [],
+      };
     },
   };
   return learner;

@@ -2,9 +2,7 @@
  * Learns one correction: lessons from the teacher, steps until the held-back contexts show it, a last word by the
  * candidate itself. Refuses where the teacher fails, where there is nothing to gain, and where the price is deafness or drift.
  */
-import { invariant } from "../../../shared/assert.ts";
 import { hintText } from "../../../shared/jobs.ts";
-import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import { mustStay, studentRow } from "../../teacher/answers.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import { askGreedily, type LearnerDependencies, takeCandidate } from "./candidate.ts";
@@ -12,12 +10,12 @@ import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
 import { correctedRows } from "../lesson/corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
-import type { CorrectedExchange } from "./learner.ts";
 import { collectLessons, countLessons, type Lessons } from "../lesson/lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, refuseUnmarked, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
+import { latest, taughtBy } from "./taught-default.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
 import { withoutLift } from "./unmoved.ts";
 
@@ -105,13 +103,6 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   };
 }
 
-/** The default that corrections of one parameter teach. */
-export function taughtBy(group: readonly CorrectedExchange[]): LearnedDefault {
-  const { tool, parameter, hint } = latest(group).correction;
-  const corrected = group.findLast(({ held }) => held !== undefined)?.held ?? null;
-  return { tool: tool.function.name, parameter: parameter.name, value: hint.value, corrected };
-}
-
 /** No update is better than its teacher: too few silent contexts in which the guided policy does what it is told end it here. */
 function teacherFailure(
   { training, heldBack, silentAsked, silentFailed, tooLong }: Lessons,
@@ -125,10 +116,4 @@ function teacherFailure(
     "teacher/fails",
     `under "${hintText(hint)}" the teacher uses the value in ${taught} of ${silentAsked} silent contexts${long}`,
   );
-}
-
-function latest(group: readonly CorrectedExchange[]): CorrectedExchange {
-  const last = group.at(-1);
-  invariant(last !== undefined, "a group of corrections holds one");
-  return last;
 }

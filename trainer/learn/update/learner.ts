@@ -6,6 +6,7 @@ import type { TurnCredit } from "../../../shared/credit.ts";
 import type { TemplateArguments } from "../../../shared/engine.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import type { HeldDefault, LearnedDefault } from "../../../shared/learned-defaults.ts";
+import type { Reach } from "../../../shared/reach.ts";
 import type { SampleChange, UpdateMetrics } from "../../../shared/policy.ts";
 import type { ActsOn } from "../../config.ts";
 import type { Counted } from "../../progress.ts";
@@ -68,6 +69,8 @@ export type UpdateRequest = {
   readonly parentVersion: number;
   /** What the line's answers are held to. Absent: nothing. */
   readonly carried?: readonly HeldDefault[];
+  /** Whether another version than the parent answers for a tool, so that nobody sees what the parent does there. Absent: none does. */
+  readonly othersAnswer?: (tool: string) => boolean;
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
   readonly objective: ObjectiveName;
@@ -87,6 +90,8 @@ export type UpdateOutcome =
       readonly adapter: AdapterTensors;
       /** What it uses from now on where the user names nothing, in the order in which it was learned. */
       readonly defaults: readonly LearnedDefault[];
+      /** What it may have changed: more than its defaults' tools where rewards or supplied answers taught it, too. */
+      readonly reach: Reach;
       readonly metrics: z.infer<typeof UpdateMetrics>;
       readonly changes: readonly z.infer<typeof SampleChange>[];
       /** Lift of each exchange that was learned from, nats, by event. */

@@ -37,23 +37,30 @@ export function changedTurns(group: readonly CorrectedExchange[]): CorrectedExch
   );
 }
 
-/** The same, for people to read. */
-export async function describeChanges(
-  { base: { tokenizer } }: LearnerDependencies,
-  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
-): Promise<Change[]> {
-  const turns = changedTurns(group);
-  // Without the notes of then: what is shown is what the version does.
+/** What a policy answers to the corrected turns, as tokens, without the notes of then: what the version does. */
+export async function answerAgain(
+  { base: { tokenizer } }: Pick<LearnerDependencies, "base">,
+  { turns, ask }: { turns: CorrectedExchange["turns"]; ask: AskPolicy },
+): Promise<readonly (readonly number[])[]> {
   const asked = turns.map(({ payload }) => {
     const { messages, tools, notes, heldTo, agreedTo, rollout } = payload;
     const isPlain = notes === undefined && heldTo === undefined && agreedTo === undefined && untold(payload) === undefined;
     return { prompt: isPlain ? rollout.promptTokens : tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }), tools };
   });
-  const answers = await ask(asked);
-  return turns.map(({ payload }, index) => ({
+  return ask(asked);
+}
+
+/** The corrected turns answered again, for people to read. */
+export async function describeChanges(
+  deps: LearnerDependencies,
+  { group, ask }: { group: readonly CorrectedExchange[]; ask: AskPolicy },
+): Promise<Change[]> {
+  const { tokenizer } = deps.base;
+  const turns = changedTurns(group);
+  return zipStrict(turns, await answerAgain(deps, { turns, ask })).map(([{ payload }, answer]) => ({
     prompt: askedWords(payload.messages),
     before: writtenText(tokenizer, givenTokens(tokenizer, payload) ?? tokenizer.encode(payload.answer.content ?? "")),
-    after: writtenText(tokenizer, answers[index] ?? []),
+    after: writtenText(tokenizer, answer),
   }));
 }
 

@@ -1,6 +1,6 @@
 /**
  * Corrections that a version carries and its weights are not taught: such as they follow already, where it is held to something else (what was learned
- * once is forgotten, or was never the weights'), and such as it is best held to. The default changes, and the weights stay as they are.
+ * once is forgotten, or was never the weights') or another version answers, and such as it is best held to. The default changes, and the weights stay as they are.
  */
 import { asksFirst } from "../../../shared/held-notes.ts";
 import { ownRow, type Lesson } from "../../teacher/answers.ts";
@@ -15,7 +15,7 @@ import type { measureLifts } from "../lesson/teaching.ts";
 
 type Taught = { readonly lifts: Awaited<ReturnType<typeof measureLifts>>; readonly lessons: readonly Lesson[] };
 
-/** Refused where no default stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
+/** Refused where no default and no other version stands against it: then there is nothing to learn. @param options.lessons that were to be learned */
 export async function withoutLift(
   deps: LearnerDependencies,
   work: Work,
@@ -27,7 +27,8 @@ export async function withoutLift(
       (each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value,
     ),
   );
-  if (!settings.defaultsYield || !isHeldOtherwise)
+  const isOfAnother = work.group.some(({ correction: { tool } }) => work.request.othersAnswer?.(tool.function.name) === true);
+  if (!settings.defaultsYield || !(isHeldOtherwise || isOfAnother))
     return refuse(
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,

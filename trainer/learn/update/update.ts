@@ -9,6 +9,7 @@ import type { z } from "zod";
 import { AppError } from "../../../shared/errors.ts";
 import { sampledBy } from "../../../shared/events.ts";
 import type { LearnedDefault } from "../../../shared/learned-defaults.ts";
+import type { Reach } from "../../../shared/reach.ts";
 import { linearNames } from "../../../shared/lora.ts";
 import type { UpdateMetrics } from "../../../shared/policy.ts";
 import { readOtherwise, statedPrompt } from "../../data/turn-text.ts";
@@ -18,7 +19,8 @@ import type { AdapterTensors } from "../../policy/adapter.ts";
 import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { answerRows } from "../lesson/answer-rows.ts";
 import { learnAnswers } from "./answers.ts";
-import { learnCorrection, taughtBy } from "./correction.ts";
+import { learnCorrection } from "./correction.ts";
+import { taughtBy, withBase } from "./taught-default.ts";
 import { releasedBy } from "../batch/released.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "../lesson/reward-rows.ts";
@@ -55,10 +57,11 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       const refused: Refused[] = [...misread];
       const learned: LearnedCorrection[] = [];
       const defaults: LearnedDefault[] = [];
+      let reach: Reach = "tools";
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
-      for (const [index, { events, teaches = [], learn, tries = 1 }] of tasks.tasks.entries()) {
+      for (const [index, { events, teaches, isOfTools = false, learn, tries = 1 }] of tasks.tasks.entries()) {
         const earlier = learned.flatMap(({ held }) => held ?? []);
         const task = { learn, earlier, current, name: `${updates}.${index}` };
         let result = await learnTask(deps, { ...task, request });
@@ -68,7 +71,8 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
         else {
           current = result.adapter;
           learned.push(result);
-          defaults.push(...teaches);
+          if (teaches !== undefined) defaults.push(...(await teaches()));
+          if (!isOfTools) reach = "everything";
         }
       }
       if (current === null || learned.length === 0) return { status: "refused", refused };
@@ -77,6 +81,7 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
         status: "learned",
         adapter: current,
         defaults,
+        reach,
         metrics: summarise(learned, { request, seconds }),
         changes: learned.flatMap(({ changes }) => changes),
         lifts: new Map(learned.flatMap(({ lifts }) => [...lifts])),
@@ -105,8 +110,10 @@ function withoutMisread(
 /** What one set of adapters is loaded for. */
 type Task = {
   readonly events: readonly string[];
-  /** Defaults that hold from then on, or hold no longer. */
-  readonly teaches?: readonly LearnedDefault[];
+  /** Defaults that hold from then on, or hold no longer; asked for once it is learned. */
+  readonly teaches?: () => Promise<readonly LearnedDefault[]>;
+  /** Whether it teaches nothing else. Absent: no. */
+  readonly isOfTools?: boolean;
   readonly learn: (adapters: Adapters, earlier: readonly HeldBack[], request: UpdateRequest) => Promise<CorrectionResult>;
   /** How often it is tried, each time on contexts of its own. Absent: once. */
   readonly tries?: number;
@@ -119,7 +126,11 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
     // Where versions carry no defaults, one that an earlier version carries must not stand against what is learned now.
-    teaches: [deps.settings.defaultsYield ? taughtBy(group) : { ...taughtBy(group), held: false }],
+    teaches: async () => [
+      deps.settings.defaultsYield ? await withBase(deps, { group, seed: request.seed }) : { ...taughtBy(group), held: false },
+    ],
+    // With rewards a turn is learned from as it went, whatever its correction is about.
+    isOfTools: deps.settings.defaultsYield && request.objective === "distillation",
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));
@@ -131,7 +142,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
   if (rows.length > 0)
     tasks.push({
       events: rows.map(({ supplied }) => supplied.eventId),
-      teaches: releasedBy(rows),
+      teaches: async () => releasedBy(rows),
       learn: (adapters, earlier) => learnAnswers(deps, { rows, adapters, request, earlier }),
     });
   const { maxStaleness } = request.signals;

@@ -22,6 +22,7 @@ async function corrected(
   carried: UpdateRequest["carried"],
   settings = UpdateSettings.parse({ rank: 2, alpha: 4 }),
   learn: typeof heldAlone = (deps, work) => withoutLift(deps, work, { lift: 0.1, lifts: FORGOTTEN, lessons: [] }),
+  others: readonly string[] = [],
 ) {
   const parameter = findParameter(SEARCH, PLACE.parameter);
   if (parameter === undefined) throw new Error("the hotel tool has rooms");
@@ -34,6 +35,7 @@ async function corrected(
     ...{ corrected: [exchange], supplied: [], rewarded: [], replay: [], parent: null, parentVersion: 0, baseline: 0, seed: 7 },
     ...{ signals: SignalSettings.parse({}), objective: "hybrid" },
     ...(carried && { carried }),
+    othersAnswer: (tool) => others.includes(tool),
   };
   const { engine, base } = tiny;
   const deps = { engine, base, settings, now: () => 0, errandPools: new ErrandPools(engine, base) };
@@ -84,6 +86,13 @@ describe("withoutLift", { timeout: 60_000 }, () => {
     expect(await corrected([{ ...PLACE, value: "1" }])).toMatchObject(refused);
     expect(await corrected([{ ...PLACE, parameter: "city", value: "2" }])).toMatchObject(refused);
     expect(await corrected([{ ...PLACE, value: "2" }], UpdateSettings.parse({ defaultsYield: false }))).toMatchObject(refused);
+  });
+
+  it("is learned without a step where another version than the parent answers, which does not do so", async () => {
+    expect(await corrected([], undefined, undefined, [PLACE.tool])).toMatchObject({ status: "learned", metrics: { steps: 0 } });
+    expect(await corrected([], undefined, undefined, ["FindBus"])).toMatchObject({ status: "refused", code: "teacher/noLift" });
+    const off = await corrected([], UpdateSettings.parse({ defaultsYield: false }), undefined, [PLACE.tool]);
+    expect(off).toMatchObject({ status: "refused", code: "teacher/noLift" });
   });
 
   it("is learned without a step where the version is held to another value", async () => {
