@@ -1,13 +1,14 @@
 /**
  * Which notes the policy no longer needs. On the last turns whose value only a note can have told, the served answer is
- * the teacher's; the student is the stable version without any note, greedily. Where it gives the same argument every time,
- * the weights have taken the note up.
+ * the teacher's; the student is the version that answers for the note's tool, without any note, greedily. Where it gives the same argument every
+ * time, its weights have taken the note up.
  */
 import { isAspect } from "../../shared/aspects.ts";
 import { zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
-import type { LineHead } from "../../shared/policy.ts";
+import type { LineHead, VersionFiles } from "../../shared/policy.ts";
+import { versionFor } from "../../shared/reach.ts";
 import { argumentText, findTool, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
 import { wasOffered, wasSaid } from "../../shared/speech/mention.ts";
@@ -26,14 +27,16 @@ import type { AskPolicy } from "../teacher/lead.ts";
 export const TURNS_PER_NOTE = 3;
 
 export type Reviewed = { readonly notes: readonly Note[]; readonly turns: readonly LoggedTurn[] };
-/** Those of the notes that the head's stable version does not need. */
+/** Those of the notes that what the head serves does not need. */
 export type ReviewNotes = (head: LineHead, reviewed: Reviewed) => Promise<Note[]>;
 
 type ReviewDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer" | "rowTokens">;
-  readonly loadAdapter: (head: LineHead) => Promise<AdapterTensors | null>;
+  readonly loadAdapter: (version: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
 };
+
+type Answering = Pick<VersionFiles, "policyDigest" | "adapter">;
 
 /** Asks the policy only where something is new: another version, or other turns. Serves all lines, each with what was asked of it. */
 export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadAdapter }: ReviewDependencies): ReviewNotes {
@@ -43,28 +46,36 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
     const known = neededOf.get(name);
     const open = notes.flatMap((note) => {
       const shown = turnsUnder(note, turns);
-      const key = JSON.stringify([note.noteId, head.stablePolicyDigest, shown.map(({ turnId }) => turnId)]);
-      return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, key }] : [];
+      const by = answeringFor(note, head);
+      const key = JSON.stringify([note.noteId, by.policyDigest, shown.map(({ turnId }) => turnId)]);
+      return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, by, key }] : [];
     });
     // Of notes that are gone nothing is kept.
     const needed = new Set(open.flatMap(({ key }) => (known?.has(key) === true ? [key] : [])));
     if (open.length === 0) neededOf.delete(name);
     else neededOf.set(name, needed);
     const asked = open.filter(({ key }) => !needed.has(key));
-    if (asked.length === 0) return [];
-    const adapter = await loadAdapter(head);
-    if (adapter !== null) await engine.loadAdapter(name, adapter);
-    try {
-      const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, endIds: tokenizer.endIds, seed: 0 });
-      const needless: Note[] = [];
-      for (const { note, shown, key } of asked)
-        if (await isNeedless(note, shown, { tokenizer, rowTokens, ask })) needless.push(note);
-        else needed.add(key);
-      return needless;
-    } finally {
-      if (adapter !== null) await engine.dropAdapter(name);
+    const needless: Note[] = [];
+    for (const by of new Map(asked.map((each) => [each.by.policyDigest, each.by])).values()) {
+      const adapter = await loadAdapter({ baseDigest: head.baseDigest, adapter: by.adapter });
+      if (adapter !== null) await engine.loadAdapter(name, adapter);
+      try {
+        const ask = askGreedily(engine, { adapter: adapter === null ? undefined : name, endIds: tokenizer.endIds, seed: 0 });
+        for (const { note, shown, key } of asked.filter((each) => each.by.policyDigest === by.policyDigest))
+          if (await isNeedless(note, shown, { tokenizer, rowTokens, ask })) needless.push(note);
+          else needed.add(key);
+      } finally {
+        if (adapter !== null) await engine.dropAdapter(name);
+      }
     }
+    return needless;
   };
+}
+
+/** The version whose weights are to have taken the note up; engines elsewhere have one answer for all tools. */
+function answeringFor({ tool }: Note, { onEngine, stablePolicyDigest, adapter, defaults, outside }: LineHead): Answering {
+  const bound = { policyDigest: stablePolicyDigest, adapter };
+  return onEngine ? bound : versionFor<Answering>(tool, { bound, defaults, outside });
 }
 
 /** The last turns that had the note in their prompt and called its tool with its value, one of a session, where nothing else told the value. */

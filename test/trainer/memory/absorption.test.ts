@@ -70,6 +70,40 @@ describe("turnsUnder", () => {
 });
 
 describe("createNoteReview", () => {
+  const SERVED = { onEngine: false, adapter: null, defaults: [], outside: null };
+
+  it("asks the version that answers for the note's tool", async () => {
+    const loaded: unknown[] = [];
+    const review = createNoteReview({
+      engine: {
+        generate: async ({ prompts, adapter }) =>
+          prompts.map(() => ({ tokens: Int32Array.from(saying(adapter === undefined ? "1" : "2")), logProbs: new Float32Array(0) })),
+        score: async () => ({ logProbs: new Float32Array(0), argmax: new Int32Array(0) }),
+        loadAdapter: async () => {},
+        dropAdapter: async () => {},
+      },
+      base: { tokenizer, rowTokens: 1_024 },
+      loadAdapter: async ({ adapter }) => (loaded.push(adapter), adapter === null ? null : { rank: 1, alpha: 1, tensors: new Map() }),
+    });
+    const turns = Array.from({ length: 3 }, () => hotels("2", under));
+    const files = (name: string) => ({ configDigest: name, weightsDigest: name, rank: 1, alpha: 1 });
+    const version = (number: number, adapter: ReturnType<typeof files> | null) => ({
+      line: "shared",
+      version: number,
+      policyDigest: `v${number}`,
+      adapter,
+    });
+    const learned = { parameter: "number_of_rooms", value: "2", corrected: [], before: version(0, null), by: version(1, files("first")) };
+    const head = { ...SERVED, agent: "a", line: "shared", stablePolicyDigest: "v2", adapter: files("stable"), outside: version(0, null) };
+    const reviewed = async (served: object) => review({ ...head, ...served } as unknown as LineHead, { notes: [note], turns });
+    // The stable weights would do it; what is served for the tool is the base.
+    expect(await reviewed({})).toEqual([]);
+    expect(await reviewed({ defaults: [{ ...learned, tool: "FindBus" }] })).toEqual([]);
+    expect(await reviewed({ defaults: [{ ...learned, tool: "SearchHotel" }] })).toEqual([note]);
+    expect(await reviewed({ onEngine: true })).toEqual([note]);
+    expect(loaded).toEqual([null, files("first"), files("stable")]);
+  });
+
   it("asks about the same turns under the same version once, whatever other lines are reviewed in between", async () => {
     const asked: string[] = [];
     const review = createNoteReview({
@@ -80,14 +114,17 @@ describe("createNoteReview", () => {
         dropAdapter: async () => {},
       },
       base: { tokenizer, rowTokens: 1_024 },
-      loadAdapter: async ({ agent, line, stablePolicyDigest }) => (asked.push(`${agent}.${line} ${stablePolicyDigest}`), null),
+      loadAdapter: async ({ baseDigest }) => (asked.push(baseDigest), null),
     });
     const lines = ["hotels.shared", "trains.shared", "trains.u1"].map((name) => {
       const noteId = `n_${name}`;
       const turns = Array.from({ length: 3 }, () => hotels("2", { notes: [{ noteId, text: note.text }] }));
       const [agent, line] = name.split(".");
       return (stablePolicyDigest: string) =>
-        review({ agent, line, stablePolicyDigest } as LineHead, { notes: [{ ...note, noteId }], turns });
+        review({ ...SERVED, agent, line, stablePolicyDigest, baseDigest: `${name} ${stablePolicyDigest}` } as unknown as LineHead, {
+          notes: [{ ...note, noteId }],
+          turns,
+        });
     });
     for (let steps = 0; steps < 3; steps += 1) for (const step of lines) expect(await step("v1")).toEqual([]);
     await lines[0]?.("v2");
