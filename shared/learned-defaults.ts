@@ -1,9 +1,9 @@
 /** What a version has learned to use where the user names nothing: its own defaults, and those that it has from the versions before. */
 import { z } from "zod";
-import { toolsOf, topicsOf } from "./aspects.ts";
-import type { Reach } from "./reach.ts";
+import { topicsOf } from "./aspects.ts";
 import { samePlace } from "./yielding.ts";
 
+const MOST_BY_BASE = 16; // values
 const MOST_CHARS = 200; // of a name or a value: what is longer is no default
 
 /** A default as an update teaches it. */
@@ -14,8 +14,11 @@ export const LearnedDefault = z.object({
   value: z.string().max(MOST_CHARS),
   /** What the call that was corrected had in its place; null where nothing. */
   corrected: z.string().max(MOST_CHARS).nullable(),
-  /** What the base's call has there, which no update has led astray; null where nothing. Absent where it was not asked. */
-  byBase: z.string().max(MOST_CHARS).nullable().optional(),
+  /**
+   * What the base's calls have there in the corrected conversations, since no update has led it astray; none where they leave it out. Absent where the base
+   * makes no such call, or was not asked.
+   */
+  byBase: z.array(z.string().max(MOST_CHARS)).max(MOST_BY_BASE).optional(),
   /** False where somebody supplied an answer with this value, which is no default: calls are no longer held to the one that was learned before. */
   held: z.literal(false).optional(),
 });
@@ -25,15 +28,12 @@ export type LearnedDefault = z.infer<typeof LearnedDefault>;
 export const HeldDefault = LearnedDefault.pick({ tool: true, parameter: true, value: true });
 export type HeldDefault = z.infer<typeof HeldDefault>;
 
-/** A default that a version has, with what the policy had made up in its place. */
-export type InheritedDefault<Version> = Pick<LearnedDefault, "tool" | "parameter" | "value" | "held"> & {
+/** A default that a version has, with what the policy had made up in its place and the version that answered for its tool before it was learned. */
+export type InheritedDefault<Before> = Pick<LearnedDefault, "tool" | "parameter" | "value" | "held"> & {
   readonly corrected: readonly string[];
-  /** What the base makes up in its place; absent where some version had not asked it. */
+  /** What the base makes up in its place; absent where that is not known of every correction. */
   readonly byBase?: readonly string[] | undefined;
-  /** The version that answered for its tool before it was learned. */
-  readonly before: Version;
-  /** The version that answers for its tool (reach.ts); absent in what was kept before that was known. */
-  readonly by?: Version | undefined;
+  readonly before: Before;
 };
 
 /** That a version has; of more the oldest are no longer asked about. */
@@ -45,43 +45,37 @@ export const MOST_DEFAULTS = 128;
  * it was corrected was not made up. One that somebody supplied another value for is no longer held, and yields as before.
  * @param parent the parent's, newest first
  * @param learned in the order in which they were learned, one for each argument
- * @param options.before the version that answered for a tool so far
- * @param options.by the version that has learned it, and answers from now on for the tools that it is about, or for all
+ * @param before the version that has answered for a tool so far
  */
-export function inheritDefaults<Version>(
-  parent: readonly InheritedDefault<Version>[],
+export function inheritDefaults<Before>(
+  parent: readonly InheritedDefault<Before>[],
   learned: readonly LearnedDefault[],
-  { before, by, reach }: { before: (tool: string) => Version; by: Version; reach: Reach },
-): InheritedDefault<Version>[] {
-  const about = new Set(learned.flatMap(toolsOf));
-  const isAbout = (each: HeldDefault): boolean => reach === "everything" || toolsOf(each).some((tool) => about.has(tool));
+  before: (tool: string) => Before,
+): InheritedDefault<Before>[] {
   const kept = parent.flatMap((known) => {
     // A supplied answer that has the default is for it.
     const again = learned.find((each) => samePlace(each, known) && (each.held !== false || each.value !== known.value));
-    const answering = isAbout(known) ? by : (known.by ?? before(known.tool));
-    if (again === undefined)
-      return learned.some((each) => each.held !== false && displaces(each, known)) ? [] : [{ ...known, by: answering }];
-    if (again.held === false) return [{ ...known, held: again.held, by: answering }];
+    if (again === undefined) return learned.some((each) => each.held !== false && displaces(each, known)) ? [] : [known];
+    if (again.held === false) return [{ ...known, held: again.held }];
     const madeUp = again.corrected === null || again.corrected === known.value ? [] : [again.corrected];
     const { tool, parameter, before: unlearned } = known;
     const corrected = [...new Set([...known.corrected, ...madeUp])];
-    return [{ tool, parameter, value: again.value, before: unlearned, by, corrected, ...madeUpByBase(again, known.byBase) }];
+    return [{ tool, parameter, value: again.value, before: unlearned, corrected, ...bothByBase(known, again) }];
   });
   const fresh = learned.filter((each) => each.held !== false && !parent.some((known) => samePlace(each, known)));
   const added = fresh.map(({ tool, parameter, value, corrected, byBase }) => ({
-    ...{ tool, parameter, value, before: before(tool), by },
+    ...{ tool, parameter, value, before: before(tool) },
     corrected: corrected === null ? [] : [corrected],
-    ...madeUpByBase({ byBase }, []),
+    ...(byBase && { byBase }),
   }));
   return [...added.toReversed(), ...kept].slice(0, MOST_DEFAULTS);
 }
 
-function madeUpByBase(
-  { byBase }: Pick<LearnedDefault, "byBase">,
-  known: readonly string[] | undefined,
+function bothByBase(
+  { byBase: known }: Pick<InheritedDefault<unknown>, "byBase">,
+  { byBase: more }: Pick<LearnedDefault, "byBase">,
 ): Pick<InheritedDefault<unknown>, "byBase"> {
-  if (byBase === undefined || known === undefined) return {};
-  return { byBase: byBase === null ? known : [...new Set([...known, byBase])] };
+  return known === undefined || more === undefined ? {} : { byBase: [...new Set([...known, ...more])] };
 }
 
 /** Whether what was learned is the other way round of what is known: of two tools, which is called in the place of which. */

@@ -123,8 +123,8 @@ export const PolicyManifest = z.object({
   hints: z.array(z.string()),
   /** What it uses from now on where the user names nothing, one for each argument; versions of before it was kept have none. */
   defaults: z.array(LearnedDefault).max(MOST_DEFAULTS).default([]),
-  /** What it may have changed against its parent; everything in versions of before that was kept. */
-  reach: Reach.default("everything"),
+  /** What it may have changed against its parent: everything in versions of before that was kept. */
+  reach: Reach.default(null),
   metrics: UpdateMetrics.nullable(),
   changes: z.array(SampleChange),
   /** What the gate measured; null where the agent's gate is off, and of versions from before there was one. */
@@ -163,7 +163,7 @@ export const UNTRAINED = {
   events: [],
   hints: [],
   defaults: [],
-  reach: "everything" as const,
+  reach: null,
   metrics: null,
   changes: [],
   gate: null,
@@ -218,10 +218,18 @@ export const ServedDefault = LearnedDefault.extend({
   /** What the base makes up there; absent where that is not known of every correction. */
   byBase: z.array(z.string()).optional(),
   before: VersionFiles,
-  /** The version that answers for its tool; absent in what was kept before that was known. */
-  by: VersionFiles.optional(),
 });
 export type ServedDefault = z.infer<typeof ServedDefault>;
+
+/** What a version has learned with all that it descends from, newest first, and who answers beside it; null where it answers for everything. */
+export const KeptDefaults = z.object({
+  defaults: z.array(ServedDefault).default([]),
+  answering: z
+    .object({ outside: VersionFiles, tools: z.array(z.object({ tool: z.string(), by: VersionFiles })) })
+    .nullable()
+    .default(null),
+});
+export type KeptDefaults = z.infer<typeof KeptDefaults>;
 
 /** A version as an isolate needs it to answer. */
 export const ServedPolicy = z.object({
@@ -232,10 +240,7 @@ export const ServedPolicy = z.object({
   adapter: AdapterFiles.nullable(),
   /** Its base is one that an engine serves, not the embedded policy. */
   onEngine: z.boolean().default(false),
-  /** Newest first. */
-  defaults: z.array(ServedDefault).default([]),
-  /** The version that answers for tools of which nothing was learned; null where that is this one. */
-  outside: VersionFiles.nullable().default(null),
+  ...KeptDefaults.shape,
 });
 export type ServedPolicy = z.infer<typeof ServedPolicy>;
 
@@ -249,24 +254,28 @@ export const LineHead = z.object({
   adapter: AdapterFiles.nullable(),
   /** Whether the stable version's base is one that an engine serves. */
   onEngine: z.boolean().default(false),
-  /** The stable version's, newest first. */
-  defaults: z.array(ServedDefault).default([]),
-  /** The stable version's: the one that answers for tools of which nothing was learned; null where that is the stable one. */
-  outside: VersionFiles.nullable().default(null),
+  /** Of the stable version. */
+  ...KeptDefaults.shape,
   /** The base that the agent's engine serves; null where the embedded policy answers. */
   engineBase: Digest.nullable().default(null),
   /** The version that the next candidate must name as its parent: the last one in flight, else the stable one. */
   parent: Version,
   parentAdapter: AdapterFiles.nullable(),
-  /** Of what the next candidate is learned from, newest first: of the parent, or of `rebuild.from` where one is due. Null where that is the stable version. */
-  parentDefaults: z.array(ServedDefault).nullable().default(null),
-  /** Of the same version: the one that answers for tools of which nothing was learned; null where that is itself. */
-  parentOutside: VersionFiles.nullable().default(null),
+  /** Of the parent, or of `rebuild.from` where one is due; null where that is the stable version. */
+  parentKept: KeptDefaults.nullable().default(null),
   /**
    * Of a personal line: the shared line's stable version, over which the next candidate is learned, and the one that the parent was
-   * learned over, null where it is bare. Null on the shared line.
+   * learned over, null where it is bare; `kept` is of the shared version, where it is another. Null on the shared line.
    */
-  over: z.object({ version: Version, adapter: AdapterFiles.nullable(), parentOver: Version.nullable() }).nullable().default(null),
+  over: z
+    .object({
+      version: Version,
+      adapter: AdapterFiles.nullable(),
+      parentOver: Version.nullable(),
+      kept: KeptDefaults.nullable().default(null),
+    })
+    .nullable()
+    .default(null),
   /** What answers a share of the new conversations, if anything does. */
   canary: ServedPolicy.extend({ share: z.number() }).nullable(),
   /** Versions that were taken back: a conversation that began on one goes on with the stable version. */

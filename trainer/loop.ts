@@ -15,7 +15,7 @@ import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
-import { carriedBy, defaultsBefore, standingOf } from "./gate/carried.ts";
+import { carriedBy } from "./gate/carried.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf } from "./learn/batch/assemble.ts";
@@ -23,10 +23,10 @@ import { barredSets, onceEach, refusalsOf, signalsAmong, usedOf, type Batch, typ
 import { gather } from "./learn/batch/gather.ts";
 import { givenTo } from "./learn/batch/given.ts";
 import { sharesOf } from "./learn/batch/influence.ts";
-import { groundOf, isNewGround } from "./learn/batch/ground.ts";
+import { groundOf, isNewGround, servedUntil } from "./learn/batch/ground.ts";
 import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
-import { type Learned, type Made, manifestOf, reachOf } from "./learn/batch/manifest.ts";
+import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -264,9 +264,9 @@ export class LineLoop {
     const { head, learnable } = batch;
     const { learner, loadAdapter, config, edge } = this.#deps;
     const { objective, signals } = head.settings.learning;
-    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: groundOf(head) });
+    const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: groundOf(head).version.adapter });
     const { replayed } = config.update;
-    const { record, ...given } = givenTo(batch, this.#window.cache, { barred, replayed, defaults: defaultsBefore(head), seed });
+    const { record, ...given } = givenTo(batch, this.#window.cache, { barred, replayed, defaults: groundOf(head).kept.defaults, seed });
     const { leftOut, ...gathered } = await gather({ edge, line: this.#line, loadAdapter }, learnable, { signals, shares, barred });
     const baseline = runningBaseline(this.#window.cache.rewards(head.cursor, barred));
     const outcome = await learner.update({
@@ -275,7 +275,7 @@ export class LineLoop {
       ...given,
       parent,
       parentVersion: head.parent,
-      ...standingOf(head),
+      ...servedUntil(head),
       baseline,
       objective,
       ...madeFor(config.update, head.settings.engine),
@@ -294,7 +294,7 @@ export class LineLoop {
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && expected.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const held = carriedBy(batch.head, { learned: learned.defaults, reach: reachOf(learned), loadAdapter });
+    const held = carriedBy(batch.head, { learned: learned.defaults, reach: learned.reach, loadAdapter });
     return gate({ parent, candidate: adapter, suite, ...held, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
   }
 

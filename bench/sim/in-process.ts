@@ -3,12 +3,12 @@
  * Events have the shape that the edge logs, so what is measured is the trainer's own code path.
  */
 import type { ObjectiveName } from "../../shared/agent.ts";
-import { at, invariant, zipStrict } from "../../shared/assert.ts";
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
-import { type Reaching, versionFor, versionToBegin } from "../../shared/reach.ts";
+import { answerEach, type Answering, inheritAnswering, type Standing, versionFor } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
@@ -65,8 +65,8 @@ export class InProcessSystem implements LearningSystem {
   #versions: Version[] = [BARE];
   /** What the last of them has learned, newest first. */
   #defaults: InheritedDefault<Version>[] = [];
-  /** The one that answers for tools of which nothing was learned. */
-  #outside: Version = BARE;
+  /** Who answers beside it. */
+  #answering: Answering<Version> | null = null;
 
   private constructor(
     { base, engine, judge }: { base: Base; engine: Engine; judge: Judge },
@@ -101,7 +101,7 @@ export class InProcessSystem implements LearningSystem {
     for (const { name } of this.#versions) if (name !== undefined) await this.#engine.dropAdapter(name);
     this.#versions = [BARE];
     this.#defaults = [];
-    this.#outside = BARE;
+    this.#answering = null;
     this.#log = new Logbook();
   }
 
@@ -127,8 +127,8 @@ export class InProcessSystem implements LearningSystem {
     return at(this.#versions, this.#versions.length - 1);
   }
 
-  get #reaching(): Reaching<Version> {
-    return { bound: this.#served, defaults: this.#defaults, outside: this.#outside };
+  get #standing(): Standing<Version> {
+    return { bound: this.#served, answering: this.#answering };
   }
 
   /**
@@ -136,39 +136,12 @@ export class InProcessSystem implements LearningSystem {
    * where it is passed over.
    */
   async #serve(requests: readonly Prompted[], { holds } = { holds: true }): Promise<Sampled[]> {
-    const begun = await this.#sampleEach(requests.map((request) => ({ request, by: versionToBegin(this.#reaching, request) })));
-    const passed = begun.map(({ request, by, answer }) => ({ request, by: this.#passedTo(answer) ?? by }));
-    const others = passed.filter(({ by }, index) => by !== begun[index]?.by);
-    const again = new Map(zipStrict(others, await this.#sampleEach(others)));
+    const begun = await answerEach(requests, this.#standing, (version, asked) => this.#sample(asked, version));
     const answers: Sampled[] = [];
-    for (const [each, first] of zipStrict(passed, begun)) {
-      answers.push((await this.#yieldOrHold(again.get(each) ?? first, holds ? this.#defaults : [])).answer);
+    for (const [request, each] of zipStrict(requests, begun)) {
+      answers.push((await this.#yieldOrHold({ request, ...each }, holds ? this.#defaults : [])).answer);
     }
     return answers;
-  }
-
-  #passedTo({ call }: Sampled): Version | undefined {
-    return call === undefined ? undefined : versionFor(call.name, this.#reaching);
-  }
-
-  /** Each as its version answers, those of one version together. */
-  async #sampleEach<Asked extends { readonly request: Prompted; readonly by: Version }>(
-    asked: readonly Asked[],
-  ): Promise<(Asked & { answer: Sampled })[]> {
-    const answers = new Map<Asked, Sampled>();
-    for (const version of new Set(asked.map(({ by }) => by))) {
-      const own = asked.filter(({ by }) => by === version);
-      const sampled = await this.#sample(
-        own.map(({ request }) => request),
-        version,
-      );
-      for (const [each, answer] of zipStrict(own, sampled)) answers.set(each, answer);
-    }
-    return asked.map((each) => {
-      const answer = answers.get(each);
-      invariant(answer !== undefined, "an answer for each request");
-      return { ...each, answer };
-    });
   }
 
   #yieldOrHold(
@@ -247,7 +220,7 @@ export class InProcessSystem implements LearningSystem {
       signals: SignalSettings.parse({}),
       replay: toReplay(turns),
       rehearsed: toRehearsals(rehearsedFor(this.#defaults, turns, { seed }), turns),
-      othersAnswer: (tool) => versionFor(tool, this.#reaching) !== this.#served,
+      othersAnswer: (tool) => versionFor(tool, this.#standing) !== this.#served,
       parent: this.#served.adapter,
       parentVersion: this.#versions.length - 1,
       baseline: 0,
@@ -258,10 +231,10 @@ export class InProcessSystem implements LearningSystem {
       const name = `served.${this.#versions.length}`;
       await this.#engine.loadAdapter(name, outcome.adapter);
       const { defaults: learned, reach } = outcome;
+      const standing = this.#standing;
       const by = { ...BARE, version: this.#versions.length, name, adapter: outcome.adapter };
-      const stood = this.#reaching;
-      this.#defaults = inheritDefaults(this.#defaults, learned, { before: (tool) => versionFor(tool, stood), by, reach });
-      if (reach === "everything") this.#outside = by;
+      this.#defaults = inheritDefaults(this.#defaults, learned, (tool) => versionFor(tool, standing));
+      this.#answering = inheritAnswering(standing, { by, reach });
       this.#versions.push(by);
     }
     const note =

@@ -22,15 +22,14 @@ import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
-import { Digest, SHARED_LINE, type LineHead, type PublishRequest } from "../../shared/policy.ts";
+import { Digest, type KeptDefaults, SHARED_LINE, type LineHead, type PublishRequest } from "../../shared/policy.ts";
 import { EMBEDDED } from "../../shared/engine.ts";
 import type { Env } from "../env.ts";
 import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
 import { EngineLine } from "./engine-line.ts";
 import { Deletion, sumForgotten, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
 import { Lineage } from "./lineage.ts";
-import type { KeptDefaults } from "./default-store.ts";
-import { defaultsOf, lineHead } from "./line-head.ts";
+import { keptOf, lineHead } from "./line-head.ts";
 import { Lines } from "./lines.ts";
 import { baseVersion } from "./manifest.ts";
 import { Notebook } from "./notebook.ts";
@@ -194,8 +193,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.readListed(line, version);
   }
 
-  async defaults(line: string, version: number): Promise<KeptDefaults> {
-    return defaultsOf(this.#store, line, version);
+  async kept(line: string, version: number): Promise<KeptDefaults> {
+    return keptOf(this.#store, line, version);
   }
 
   async versions(line: string, page: Page): Promise<ListedVersion[]> {

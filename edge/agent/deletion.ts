@@ -3,6 +3,7 @@
  * descend from one that did, go as soon as one made without it can answer in their place.
  */
 import type { Actor, BarredEvent } from "../../shared/api.ts";
+import { toolsOf } from "../../shared/aspects.ts";
 import { correctionText } from "../../shared/jobs.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
@@ -121,5 +122,7 @@ function withoutWords(version: PolicyVersion, user: string): PolicyVersion {
   const kept = version.events.flatMap(({ user: who, hint }) => (who === user || hint === undefined ? [] : [hint]));
   const events = version.events.map(({ hint, ...event }) => (event.user === user || hint === undefined ? event : { ...event, hint }));
   const defaults = version.defaults.filter((each) => kept.includes(correctionText(each, each.tool)));
-  return { ...version, events, hints: [...new Set(kept)], defaults, changes: [], gate };
+  // Of what is no longer named the version from before answers until another one is made.
+  const reach = version.reach === null ? null : [...new Set(defaults.flatMap(toolsOf))];
+  return { ...version, events, hints: [...new Set(kept)], defaults, reach, changes: [], gate };
 }

@@ -1,8 +1,7 @@
 /** What is read of a line's state: the head that requests and trainers go by. */
 import { invariant } from "../../shared/assert.ts";
 import type { Agent } from "../../shared/agent.ts";
-import { SHARED_LINE, type LineHead, type ServedPolicy, type VersionFiles } from "../../shared/policy.ts";
-import type { KeptDefaults } from "./default-store.ts";
+import { type KeptDefaults, SHARED_LINE, type LineHead, type ServedPolicy, type VersionFiles } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
 import { tipOf } from "./release.ts";
@@ -18,19 +17,17 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
   const parent = tipOf(state);
   const rebuild = lineage.rebuildOf(line);
   const before = rebuild?.from ?? parent;
-  const ofParent = before === stable ? null : defaultsOf(store, line, before);
   return {
     agent: agent.name,
     line,
     ...{ stable, latest, cursor, revision, parent },
     onEngine: store.engines.isBase(baseDigest),
-    ...defaultsOf(store, line, stable),
+    ...keptOf(store, line, stable),
     stablePolicyDigest: policyDigest,
     baseDigest,
     adapter,
     parentAdapter: lines.version(line, parent).adapter,
-    parentDefaults: ofParent?.defaults ?? null,
-    parentOutside: ofParent?.outside ?? null,
+    parentKept: before === stable ? null : keptOf(store, line, before),
     over: overOf({ store, lines }, line, parent),
     canary: canary === null ? null : { ...servedPolicy({ store }, line, canary.version), share: canary.share },
     rolledBack: store.versionsThatAre(line, "rolledBack", "deleted"),
@@ -45,20 +42,22 @@ export function lineHead({ store, lines, lineage }: Parts, { agent, line, state 
 export function servedPolicy({ store }: Pick<Parts, "store">, line: string, version: number): ServedPolicy {
   const served = store.readServed(line, version);
   invariant(served !== undefined, `line ${line} has version ${version}`);
-  return { ...served, onEngine: store.engines.isBase(served.baseDigest), ...defaultsOf(store, line, version) };
+  return { ...served, onEngine: store.engines.isBase(served.baseDigest), ...keptOf(store, line, version) };
 }
 
 function overOf({ store, lines }: Pick<Parts, "store" | "lines">, line: string, parent: number): LineHead["over"] {
   if (line === SHARED_LINE) return null;
   const { stable: version } = lines.state(SHARED_LINE);
-  return { version, adapter: lines.version(SHARED_LINE, version).adapter, parentOver: store.stands.overOf(line, parent) ?? null };
+  const parentOver = store.stands.overOf(line, parent) ?? null;
+  const kept = parentOver === version ? null : keptOf(store, SHARED_LINE, version);
+  return { version, adapter: lines.version(SHARED_LINE, version).adapter, parentOver, kept };
 }
 
 /**
- * What a version has learned with all that it descends from, newest first; on a personal line, with what it was learned over. Of the version before a
- * default that is gone the nearest before it is asked; for one that is gone and answered for tools the version itself answers.
+ * What a version has learned, and who answers beside it. Of the version before a default that is gone the nearest before it is asked; for one that is gone
+ * and answered for tools the version itself answers.
  */
-export function defaultsOf(store: AgentStore, line: string, version: number): KeptDefaults {
+export function keptOf(store: AgentStore, line: string, version: number): KeptDefaults {
   const known = new Map<string, ReadonlySet<number>>();
   const goneOf = (of: string): ReadonlySet<number> => {
     const gone = known.get(of) ?? new Set(store.versionsThatAre(of, "refused", "rolledBack", "deleted"));
@@ -66,20 +65,23 @@ export function defaultsOf(store: AgentStore, line: string, version: number): Ke
     return gone;
   };
   const isGone = (each: VersionFiles): boolean => goneOf(each.line).has(each.version);
+  const filesOf = (of: string, number: number): VersionFiles => {
+    const served = store.readServed(of, number);
+    invariant(served !== undefined, `line ${of} has version ${number}`);
+    return { line: of, version: number, policyDigest: served.policyDigest, adapter: served.adapter };
+  };
   const nearest = (each: VersionFiles): VersionFiles => {
     if (!isGone(each)) return each;
+    // A line begins with a base, which nothing takes back.
     const standing = [...store.readAncestry(each.line, each.version)].filter((number) => !goneOf(each.line).has(number));
-    const before = store.readServed(each.line, Math.max(...standing));
-    invariant(before !== undefined, `line ${each.line} begins with a base, which nothing takes back`);
-    return { line: each.line, version: before.version, policyDigest: before.policyDigest, adapter: before.adapter };
+    return filesOf(each.line, Math.max(...standing));
   };
-  const { defaults, outside } = store.defaults.read(line, version);
+  const { defaults, answering } = store.defaults.read(line, version);
   return {
-    defaults: defaults.map(({ by, ...each }) => ({
-      ...each,
-      before: nearest(each.before),
-      ...(by !== undefined && !isGone(by) && { by }),
-    })),
-    outside: outside !== null && isGone(outside) ? null : outside,
+    defaults: defaults.map((each) => ({ ...each, before: nearest(each.before) })),
+    answering:
+      answering === null || isGone(answering.outside)
+        ? null
+        : { ...answering, tools: answering.tools.map(({ tool, by }) => ({ tool, by: isGone(by) ? filesOf(line, version) : by })) },
   };
 }

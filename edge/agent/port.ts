@@ -25,11 +25,10 @@ import type { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
 import type { Note } from "../../shared/note.ts";
 import type { ErrorRecord } from "../../shared/errors.ts";
-import type { LineHead, PublishRequest, PublishResult, ServedPolicy } from "../../shared/policy.ts";
+import type { KeptDefaults, LineHead, PublishRequest, PublishResult, ServedPolicy } from "../../shared/policy.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { TrainerStatus } from "../../shared/trainer-status.ts";
 import type { Env } from "../env.ts";
-import type { KeptDefaults } from "./default-store.ts";
 import type { ForgetRequest, ForgottenUser } from "./deletion.ts";
 
 /** A trainer that moves a line: for the audit trail, and the token of its lease. */
@@ -168,8 +167,8 @@ export interface AgentPort {
   reopened(line: string, limit: number): Promise<string[] | undefined>;
   advance(line: string, request: CursorAdvance, trainer: Trainer): Promise<AdvanceResult | Lost | undefined>;
   version(line: string, version: number): Promise<ListedVersion | undefined>;
-  /** What a version has learned with all that it descends from. */
-  defaults(line: string, version: number): Promise<KeptDefaults>;
+  /** What a version has learned with all that it descends from, and who answers beside it. */
+  kept(line: string, version: number): Promise<KeptDefaults>;
   /** Newest first. */
   versions(line: string, page: Page): Promise<ListedVersion[]>;
   /** Newest first. */

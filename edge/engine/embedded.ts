@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { agreementTo, asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
-import { isSameVersion, versionFor, versionToBegin } from "../../shared/reach.ts";
+import { isSameVersion, versionToBegin } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
@@ -73,7 +73,7 @@ function policyOf({ ARTIFACTS, BASE_DIGEST: baseDigest }: Bound): Promise<Policy
 
 async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
   const { tools, sampling, seed, cacheKey } = turn;
-  const { line, version, policyDigest, adapter, baseDigest, defaults, outside } = turn.policy;
+  const { line, version, policyDigest, adapter, baseDigest, defaults, answering } = turn.policy;
   const policy = await residentPolicy({ kernelModule, baseDigest, readFile });
   const { notes, promptTokens } = encodeWithNotes(policy, { ...turn, notes: [...turn.notes, ...carriedAspects(turn)] });
   const { contextTokens } = policy;
@@ -83,8 +83,8 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
   const form = { tools, toolChoice, parallelToolCalls, responseFormat };
   const same = { readFile, ...drawn, ...form, cacheKey };
-  const reaching = { bound: { line, version, policyDigest, adapter }, defaults, outside };
-  const completion = { ...same, ...versionToBegin(reaching, turn), notes, held: [], promptTokens };
+  const standing = { bound: { line, version, policyDigest, adapter }, answering };
+  const completion = { ...same, ...versionToBegin(standing, turn), notes, held: [], promptTokens };
   // Notes that the policy does not read leave the prompt as it is.
   const prompts = new Map([[promptKeyOf(notes), promptTokens]]);
   const promptOf = (some: readonly ServedNote[]): EncodedWithNotes => {
@@ -116,8 +116,7 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   const base = { line: SHARED_LINE, version: 0, policyDigest: baseDigest, adapter: null };
-  const own = { completion, completionOf, bound: reaching.bound, versionFor: (tool: string) => versionFor(tool, reaching) };
-  const yielding = { policy, ...own, base, heard: turn, defaults: relevant };
+  const yielding = { policy, completion, completionOf, standing, base, heard: turn, defaults: relevant };
   return { answer: (signal) => toAnswer(new YieldingAnswer(yielding, signal), { ...turn, toolChoice }) };
 }
 

@@ -130,12 +130,12 @@ export function respondEvents(context: Context<AppEnv>, events: ReadableStream<U
 
 /** A user who has a version of their own gets it, and no other line's canary. */
 function policiesOf(head: LineHead, own: OwnLine | undefined): OfferedPolicies {
-  const { line, stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, defaults, outside, canary, engineBase } = head;
+  const { line, stable, stablePolicyDigest: policyDigest, baseDigest, adapter, onEngine, defaults, answering, canary, engineBase } = head;
   const rolledBack = { [line]: head.rolledBack, ...(own === undefined ? {} : { [own.line]: own.rolledBack }) };
   if (own !== undefined && own.policy !== null) return { stable: own.policy, canary: null, rolledBack, engineBase };
   const trial = canary === null ? null : { policy: canary, share: canary.share };
   return {
-    stable: { line, version: stable, policyDigest, baseDigest, adapter, onEngine, defaults, outside },
+    stable: { line, version: stable, policyDigest, baseDigest, adapter, onEngine, defaults, answering },
     canary: trial,
     rolledBack,
     engineBase,

@@ -58,6 +58,6 @@ async function headOf(env: Env, head: LineHead, { line, version }: { line: strin
     throw new AppError("policy/refused", `version: one that may answer expected, got ${version}, which is ${status}`, {
       details: { param: "version" },
     });
-  const kept = await agentOf(env, agent).defaults(line, version);
+  const kept = await agentOf(env, agent).kept(line, version);
   return { ...head, line, stable: version, stablePolicyDigest, baseDigest, adapter, onEngine, ...kept, canary: null, rolledBack: [] };
 }

@@ -50,8 +50,8 @@ export function toSessionState(row: Row): SessionState {
 }
 
 /** A version as a session keeps it. */
-export function policyText({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults, outside }: TurnPolicy): string {
-  return JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults, outside });
+export function policyText({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults, answering }: TurnPolicy): string {
+  return JSON.stringify({ line, version, policyDigest, baseDigest, adapter, onEngine, defaults, answering });
 }
 
 export function toPolicy(policyText: string): TurnPolicy {

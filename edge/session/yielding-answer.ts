@@ -13,7 +13,7 @@
 import { invariant } from "../../shared/assert.ts";
 import { mayHold, wordsReply } from "../../shared/held-notes.ts";
 import type { VersionFiles } from "../../shared/policy.ts";
-import { isSameVersion } from "../../shared/reach.ts";
+import { isSameVersion, versionFor } from "../../shared/reach.ts";
 import { madeUpWords } from "../../shared/speech/strange-words.ts";
 import { logError } from "../log.ts";
 import type { CompletionStep } from "../policy/completion.ts";
@@ -30,6 +30,7 @@ export class YieldingAnswer {
   #turn: YieldingTurn;
   #answers: VersionAnswers;
   #completion: YieldingCompletion;
+  #isShown = false;
 
   constructor(turn: YieldingTurn, signal: AbortSignal) {
     this.#signal = signal;
@@ -44,35 +45,25 @@ export class YieldingAnswer {
   }
 
   async *steps(): AsyncGenerator<CompletionStep, void, void> {
-    const { bound, completion, versionFor, heard } = this.#turn;
-    const passesOn = heard.tools.some(({ function: { name } }) => !isSameVersion(versionFor(name), completion));
-    let seen = false;
+    const { standing, heard } = this.#turn;
+    const begins = this.#completion;
+    const passesOn = heard.tools.some(({ function: { name } }) => !isSameVersion(versionFor(name, standing), begins));
     try {
-      for await (const step of this.#begin(passesOn)) {
-        seen = true;
-        yield step;
-      }
+      const by = yield* this.#answer({ passesOn });
+      if (by === undefined) return;
+      this.#passTo(by);
+      yield* this.#answer();
     } catch (thrown) {
       // A version's files may go while it is asked; the bound one's are those that a conversation is promised.
-      if (seen || this.#signal.aborted || isSameVersion(this.#completion, bound)) throw thrown;
+      if (this.#isShown || this.#signal.aborted || isSameVersion(this.#completion, standing.bound)) throw thrown;
       logError("yielding:unasked", thrown, { version: this.#completion.version });
-      this.#passTo(bound);
+      this.#passTo(standing.bound);
       yield* this.#answer();
     }
   }
 
-  /** Answers, or has the version answer whose tool is called first. */
-  async *#begin(passesOn: boolean): AsyncGenerator<CompletionStep, void, void> {
-    const by = yield* this.#answer(passesOn ? this.#turn.versionFor : undefined);
-    if (by === undefined) return;
-    this.#passTo(by);
-    yield* this.#answer();
-  }
-
   #passTo(by: VersionFiles): void {
-    const { line, version, policyDigest, adapter } = by;
-    const { notes } = this.#turn.completion;
-    const completion = this.#turn.completionOf({ by: { line, version, policyDigest, adapter }, notes });
+    const completion = this.#turn.completionOf({ by, notes: this.#turn.completion.notes });
     invariant(completion !== undefined, "a prompt without a question has room");
     this.#completion = completion;
     this.#turn = { ...this.#turn, completion };
@@ -80,8 +71,8 @@ export class YieldingAnswer {
   }
 
   /** @returns the version that has to answer instead, of which nothing has been shown; undefined once the answer has come to its end */
-  async *#answer(versionFor?: YieldingTurn["versionFor"]): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
-    const { completion, defaults, heard } = this.#turn;
+  async *#answer({ passesOn = false } = {}): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
+    const { completion, defaults, heard, standing } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
     const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
@@ -90,17 +81,26 @@ export class YieldingAnswer {
     // A question may have to be another one; it is short, and what is longer is none.
     const mayAsk = mayHoldQuestion(this.#turn) ? LONGEST_QUESTION : 0;
     // What a client has seen stays, so how the answer begins decides; undefined until it does.
-    let shown = guided.size === 0 && versionFor === undefined ? true : undefined;
+    let shown = guided.size === 0 && !passesOn ? true : undefined;
+    let isFirstCall = passesOn;
     for await (const step of this.#answers.sampleOwn()) {
       const [first] = step.deltas;
       held.push(step);
-      const by = first?.kind === "call:opened" && shown !== true ? versionFor?.(first.name) : undefined;
-      if (by !== undefined && !isSameVersion(by, completion)) return by;
+      if (isFirstCall && first?.kind === "call:opened" && shown !== true) {
+        const by = versionFor(first.name, standing);
+        if (!isSameVersion(by, completion)) return by;
+        isFirstCall = false;
+      }
       if (first?.kind === "call:opened" && !waits) shown ??= !(reads || guided.has(first.name));
       else if (first !== undefined && !waits && held.length > mayAsk) shown ??= true;
-      if (shown === true) yield* held.splice(0);
+      if (shown !== true) continue;
+      this.#isShown = true;
+      yield* held.splice(0);
     }
-    if (shown !== true) yield* await this.#decide(held);
+    if (shown === true) return undefined;
+    const decided = await this.#decide(held);
+    this.#isShown = true;
+    yield* decided;
     return undefined;
   }
 

@@ -3,6 +3,7 @@ import { isAspect } from "../../shared/aspects.ts";
 import type { Held, Said } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault, VersionFiles } from "../../shared/policy.ts";
+import type { Standing } from "../../shared/reach.ts";
 import { type Heard, samePlace } from "../../shared/yielding.ts";
 import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
@@ -34,9 +35,7 @@ export type YieldingTurn = {
   readonly policy: Policy;
   /** Under the version that begins the answer and all notes. */
   readonly completion: YieldingCompletion;
-  readonly bound: VersionFiles;
-  /** The version that calls a tool and replies to its results. */
-  readonly versionFor: (tool: string) => VersionFiles;
+  readonly standing: Standing<VersionFiles>;
   /** The same under another version, or with fewer notes in its prompt; undefined where there is no room for a question that was agreed to. */
   readonly completionOf: (asked: Asked) => YieldingCompletion | undefined;
   /** The bare base, under all versions. */

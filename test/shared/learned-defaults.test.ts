@@ -9,12 +9,11 @@ const learned = (parameter: string, value: string, corrected: string | null = nu
   corrected,
 });
 
-/** What the version after `before` has, which is called by its number. */
 const inherit = (
   parent: readonly InheritedDefault<number>[],
   learnt: readonly LearnedDefault[],
   before: number,
-): InheritedDefault<number>[] => inheritDefaults(parent, learnt, { before: () => before, by: before + 1, reach: "tools" });
+): InheritedDefault<number>[] => inheritDefaults(parent, learnt, () => before);
 
 describe("inheritDefaults", () => {
   it("puts what a version has learned before what its parent had", () => {
@@ -41,12 +40,12 @@ describe("inheritDefaults", () => {
   });
 
   it("has what the base makes up in its place, unless some correction was learned without asking it", () => {
-    const asked = (value: string, byBase: string | null): LearnedDefault => ({ ...learned("rooms", value, "1"), byBase });
-    const first = inherit([], [asked("2", null)], 0);
+    const asked = (value: string, ...byBase: string[]): LearnedDefault => ({ ...learned("rooms", value, "1"), byBase });
+    const first = inherit([], [asked("2")], 0);
     expect(first[0]?.byBase).toEqual([]);
     const again = inherit(first, [asked("3", "1")], 1);
     expect(again[0]?.byBase).toEqual(["1"]);
-    expect(inherit(again, [asked("4", "1")], 2)[0]?.byBase).toEqual(["1"]);
+    expect(inherit(again, [asked("4", "1", "2")], 2)[0]?.byBase).toEqual(["1", "2"]);
     const unasked = inherit(again, [learned("rooms", "4", "1")], 2);
     expect(unasked[0]).not.toHaveProperty("byBase");
     expect(inherit(unasked, [asked("5", "1")], 3)[0]).not.toHaveProperty("byBase");
@@ -56,40 +55,23 @@ describe("inheritDefaults", () => {
     const first = inherit([], [learned("rooms", "2", "1")], 0);
     const supplied = { ...learned("rooms", "5"), held: false as const };
     const released = inherit(first, [supplied, { ...supplied, parameter: "city" }], 1);
-    expect(released).toEqual([{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"], before: 0, by: 2, held: false }]);
+    expect(released).toEqual([{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: ["1"], before: 0, held: false }]);
     expect(inherit(released, [learned("rooms", "3", "5")], 2)).toEqual([
-      { tool: "SearchHotel", parameter: "rooms", value: "3", corrected: ["1", "5"], before: 0, by: 3 },
+      { tool: "SearchHotel", parameter: "rooms", value: "3", corrected: ["1", "5"], before: 0 },
     ]);
   });
 
   it("stays held where the supplied value is its own", () => {
     const first = inherit([], [learned("rooms", "2", "1")], 0);
     const same = { ...learned("rooms", "2"), held: false as const };
-    expect(inherit(first, [same], 1)).toEqual([{ ...first[0], by: 2 }]);
+    expect(inherit(first, [same], 1)).toEqual(first);
     expect(inherit(first, [same, { ...same, value: "5" }], 1)).toMatchObject([{ value: "2", held: false }]);
   });
 
-  it("knows which version answers for a default's tool: the one that learned of it last, or of everything", () => {
-    const by = (defaults: readonly InheritedDefault<number>[]) => defaults.map((each) => [each.tool, each.parameter, each.by, each.before]);
+  it("asks the version that has answered for the tool so far", () => {
     const bus = { ...learned("seats", "2"), tool: "FindBus" };
-    const first = inherit(inherit([], [learned("rooms", "2")], 0), [bus], 1);
-    expect(by(first)).toEqual([
-      ["FindBus", "seats", 2, 1],
-      ["SearchHotel", "rooms", 1, 0],
-    ]);
-    expect(by(inherit(first, [learned("stars", "4")], 2))).toEqual([
-      ["SearchHotel", "stars", 3, 2],
-      ["FindBus", "seats", 2, 1],
-      ["SearchHotel", "rooms", 3, 0],
-    ]);
-    const everything = inheritDefaults(first, [], { before: () => 2, by: 3, reach: "everything" });
-    expect(everything.map((each) => each.by)).toEqual([3, 3]);
-    // What was kept before that was known is answered for by whoever did so far.
-    const older = first.map((each) => ({ ...each, by: undefined }));
-    expect(by(inherit(older, [bus], 7))).toEqual([
-      ["FindBus", "seats", 8, 1],
-      ["SearchHotel", "rooms", 7, 0],
-    ]);
+    const both = inheritDefaults<string>([], [learned("rooms", "2"), bus], (tool) => `before ${tool}`);
+    expect(both.map(({ before }) => before)).toEqual(["before FindBus", "before SearchHotel"]);
   });
 
   it("has one way round of which of two tools is called", () => {

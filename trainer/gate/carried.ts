@@ -1,14 +1,13 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. */
-import { appliesTo, toolsOf } from "../../shared/aspects.ts";
+import { appliesTo } from "../../shared/aspects.ts";
 import { type HeldDefault, inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, VersionFiles } from "../../shared/policy.ts";
-import { isSameVersion, type Numbered, type Reach, versionFor } from "../../shared/reach.ts";
+import { type Reach, type Standing, versionFor } from "../../shared/reach.ts";
 import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import { unlessGone } from "../feed/gone.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
-import type { UpdateRequest } from "../learn/update/learner.ts";
-import { groundOf } from "../learn/batch/ground.ts";
+import { type Answerer, groundOf, replacedBy } from "../learn/batch/ground.ts";
 import type { AnswerCall, ReadAnswer } from "../teacher/answer-text.ts";
 
 /** A default that a version carries, with the version that knows nothing of it, where that can be asked. */
@@ -17,37 +16,20 @@ export type GateDefault = CarriedDefault & { readonly before?: Pick<VersionFiles
 /** Loads the adapter of a version before; null for the bare base, undefined where its files are gone. */
 export type LoadBefore = (files: VersionFiles["adapter"]) => Promise<AdapterTensors | null | undefined>;
 
-function outsideBefore({ parentDefaults, parentOutside, outside }: Omit<Parent, "baseDigest">): VersionFiles | null {
-  return parentDefaults === null ? outside : parentOutside;
-}
-
-/** What the next version is held to unless it learns otherwise, newest first. */
-export function defaultsBefore({ parentDefaults, defaults }: Pick<LineHead, "parentDefaults" | "defaults">): LineHead["defaults"] {
-  return parentDefaults ?? defaults;
-}
-
-type Parent = Pick<LineHead, "baseDigest" | "parentAdapter" | "over" | "onEngine"> &
-  Pick<LineHead, "parentDefaults" | "defaults" | "parentOutside" | "outside">;
-
-/** What goes out in the place of a line's next version until there is one: what answers are held to, and of which tools another version than its parent makes them. */
-export function standingOf(head: Parent & Pick<LineHead, "line" | "parent">): Pick<UpdateRequest, "carried" | "othersAnswer"> {
-  const bound = { line: head.line, version: head.parent };
-  const stood = { bound, defaults: defaultsBefore(head), outside: outsideBefore(head) };
-  return { carried: stood.defaults, othersAnswer: (tool) => !head.onEngine && !isSameVersion(versionFor<Numbered>(tool, stood), bound) };
-}
-
-/** What a candidate is served with, and its parent. */
+/** What a candidate is served with, and what it takes the place of. */
 export type Carried = {
-  /** Newest first; of the parent, and of the candidate with all that it has learned. */
+  /** Newest first; of what it takes the place of, and of the candidate with all that it has learned. */
   readonly carried: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
   readonly loadBefore: LoadBefore;
-  /** The tools that the candidate answers for; undefined where for all. */
-  readonly answersFor: ReadonlySet<string> | undefined;
+  /** What it takes the place of, with those that answer beside it. */
+  readonly standing: Standing<Answerer>;
+  /** The tools that the candidate answers for; null where for all. */
+  readonly reach: Reach;
 };
 
 /** What a personal line learns on new ground knows that ground before it. Engines elsewhere have one version answer for all. */
 export function carriedBy(
-  { baseDigest, ...head }: Parent,
+  head: LineHead,
   {
     learned,
     reach,
@@ -58,15 +40,15 @@ export function carriedBy(
     loadAdapter: (version: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
   },
 ): Carried {
-  const before = defaultsBefore(head);
-  const stood = { bound: { adapter: groundOf(head) }, defaults: before, outside: outsideBefore(head) };
-  const after = inheritDefaults<GateDefault["before"]>(before, learned, {
-    before: (tool) => versionFor(tool, stood),
-    by: undefined,
-    reach,
-  });
-  const answersFor = reach === "everything" || head.onEngine ? undefined : new Set(learned.flatMap(toolsOf));
-  return { carried: { before, after }, answersFor, loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest, adapter })) };
+  const [ground, replaced] = [groundOf(head), replacedBy(head)];
+  const before = (tool: string): Answerer => versionFor<Answerer>(tool, { bound: ground.version, answering: ground.kept.answering });
+  const after = inheritDefaults<GateDefault["before"]>(ground.kept.defaults, learned, before);
+  return {
+    carried: { before: replaced.kept.defaults, after },
+    loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest: head.baseDigest, adapter })),
+    standing: { bound: replaced.version, answering: head.onEngine ? null : replaced.kept.answering },
+    reach: head.onEngine ? null : reach,
+  };
 }
 
 /**

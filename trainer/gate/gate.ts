@@ -5,9 +5,12 @@
 import { createHash } from "node:crypto";
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { TemplateArguments } from "../../shared/engine.ts";
+import { answerEach, isSameVersion, type Reach, type Standing } from "../../shared/reach.ts";
 import type { GateCheck, GateCheckName, GateReport } from "../../shared/release.ts";
+import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
+import type { Answerer } from "../learn/batch/ground.ts";
 import { askGreedily } from "../learn/update/candidate.ts";
 import { ANSWER_TOKENS } from "../learn/lesson/lessons.ts";
 import { askedWords } from "../learn/update/report.ts";
@@ -32,7 +35,7 @@ import {
   type ProbedPair,
 } from "./checks.ts";
 import { drawProbes, type Probe } from "./probes.ts";
-import { asServed, meets } from "./suite.ts";
+import { asServed, mayAnswer, meets } from "./suite.ts";
 import { VersionsBefore } from "./versions-before.ts";
 
 export type GateRequest = {
@@ -44,8 +47,10 @@ export type GateRequest = {
   readonly carried?: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
   /** For versions that knew nothing of those defaults, which the edge asks, too. Absent: none is asked. */
   readonly loadBefore?: LoadBefore;
-  /** The tools that the candidate answers for, so that of others what its parent says goes out. Absent: all. */
-  readonly answersFor?: ReadonlySet<string> | undefined;
+  /** The parent with the versions that answer beside it, by whose answers cases are judged. Absent: it answers for everything. */
+  readonly standing?: Standing<Answerer>;
+  /** The tools that the candidate answers for, so that of others what was said before it goes out. Absent or null: all. */
+  readonly reach?: Reach;
   /** What the agent's engine gives its chat template. Absent: nothing. */
   readonly templateArguments?: TemplateArguments;
 };
@@ -65,6 +70,7 @@ type GateDependencies = {
 type Question = Pick<Probe, "messages" | "tools"> & Pick<Asked, "supposed">;
 
 const PARENT = "gate.parent";
+const PARENT_ALONE: Answerer = { line: SHARED_LINE, version: 0, adapter: null };
 const CANDIDATE = "gate.candidate";
 const PROBE_TOKENS = 64; // a call of the probes takes fewer; what goes on for longer than that is going round in circles
 const BASE = "base";
@@ -116,7 +122,15 @@ export function createGate(deps: GateDependencies): OpenGate {
     likelihoods ??= await scoreRows(engine, rows, { adapter: undefined, full: true, vocabSize });
     return { base, rows, likely: likelihoods };
   };
-  const examine: Gate = async ({ parent, candidate, suite, carried = { before: [], after: [] }, loadBefore, answersFor }) => {
+  const examine: Gate = async ({
+    parent,
+    candidate,
+    suite,
+    carried = { before: [], after: [] },
+    loadBefore,
+    standing = { bound: PARENT_ALONE, answering: null },
+    reach = null,
+  }) => {
     const before = parent === null ? undefined : PARENT;
     const versions = new VersionsBefore({ engine, tokenizer: deps.base.tokenizer, maxTokens: ANSWER_TOKENS, load: loadBefore });
     if (parent !== null) await engine.loadAdapter(PARENT, parent);
@@ -127,9 +141,19 @@ export function createGate(deps: GateDependencies): OpenGate {
       const sides = { before: await probe(parent, before), after: await probeCandidate(candidate, rows, now) };
       const cases = suite.filter((each) => fits(deps.base, promptOf(deps, each).length, ANSWER_TOKENS));
       if (cases.length < suite.length) deps.onLeftOut?.({ left: suite.length - cases.length, of: suite.length });
-      const first = await answer(deps, cases, { adapter: before, maxTokens: ANSWER_TOKENS });
-      const then = await answer(deps, supposing(cases, first), { adapter: CANDIDATE, maxTokens: ANSWER_TOKENS });
-      const served = await asServed(cases, { first, own: then, carried, versions, answersFor });
+      const how = { maxTokens: ANSWER_TOKENS };
+      const byVersion = async (by: Answerer, asked: readonly SuiteCase[]): Promise<Answered[]> => {
+        const loaded = isSameVersion(by, standing.bound) ? undefined : await versions.load(by.adapter);
+        return answer(deps, asked, { ...how, adapter: loaded === undefined ? before : loaded.adapter });
+      };
+      const first = (await answerEach(cases, standing, byVersion)).map(({ answer: said }) => said);
+      const own = cases.filter((each) => mayAnswer(each, reach));
+      const supposed = supposing(
+        own,
+        own.map((each) => at(first, cases.indexOf(each))),
+      );
+      const then = zipStrict(own, await answer(deps, supposed, { ...how, adapter: CANDIDATE }));
+      const served = await asServed(cases, { first, own: new Map(then), carried, versions, reach });
       const kept = pairUp(cases, served.before, served.after, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       const sinceBase = pairUp(probes, base.held, sides.after.held, nameOf).map(toProbed);

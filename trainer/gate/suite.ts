@@ -1,9 +1,9 @@
 /** Answers to an agent's suite: what would go out for them, and whether that is what a case expects. */
 import { isAspect } from "../../shared/aspects.ts";
-import { at, zipStrict } from "../../shared/assert.ts";
+import { zipStrict } from "../../shared/assert.ts";
+import { type Reach, toolsAhead } from "../../shared/reach.ts";
 import { argumentText, sameText } from "../../shared/speech/calls.ts";
 import type { SuiteCase } from "../../shared/suite.ts";
-import { repliedTools } from "../../shared/wording.ts";
 import { doesSo } from "../teacher/aspect-answer.ts";
 import { carrying, type GateDefault } from "./carried.ts";
 import type { Answered } from "./checks.ts";
@@ -17,24 +17,28 @@ export async function asServed(
     own,
     carried,
     versions,
-    answersFor,
+    reach,
   }: {
     first: readonly Answered[];
-    own: readonly Answered[];
+    /** By case, where the candidate may answer. */
+    own: ReadonlyMap<SuiteCase, Answered>;
     carried: { readonly before: readonly GateDefault[]; readonly after: readonly GateDefault[] };
     versions: VersionsBefore;
-    /** The tools that the candidate answers for; undefined where for all. */
-    answersFor: ReadonlySet<string> | undefined;
+    /** The tools that the candidate answers for; null where for all. */
+    reach: Reach;
   },
 ): Promise<{ before: Answered[]; after: Answered[] }> {
-  const [before, supposed] = [holdAll(cases, first, carried.before), holdAll(cases, own, carried.after)];
+  const before = zipStrict(cases, first).map(([each, given]) => holdTo(carried.before, each, given));
   const after: Answered[] = [];
-  for (const [index, each] of cases.entries()) {
-    const [had, held, said] = [at(before, index), at(supposed, index), at(own, index)];
-    if (answersFor !== undefined && isOfOthers(each, said, answersFor)) {
+  for (const [each, had] of zipStrict(cases, before)) {
+    const said = own.get(each);
+    const [called] = said?.calls ?? [];
+    // A call of another tool is passed on to the version that made it before.
+    if (said === undefined || (called !== undefined && reach !== null && !reach.includes(called.name))) {
       after.push(had);
       continue;
     }
+    const held = holdTo(carried.after, each, said);
     // Of several calls the edge looks at each.
     const isLost = meets(had, each) && !meets(held, each, had) && said.calls.length === 1;
     if (!isLost) after.push(held);
@@ -46,20 +50,14 @@ export async function asServed(
   return { before, after };
 }
 
-/** Whether another version answers in the candidate's place: it knows nothing of the tools at hand, or of the one that is called or replied to. */
-function isOfOthers(
-  { messages, tools }: Pick<SuiteCase, "messages" | "tools">,
-  { calls: [first] }: Pick<Answered, "calls">,
-  answersFor: ReadonlySet<string>,
-): boolean {
-  const replied = repliedTools(messages);
-  const begun = replied.length > 0 ? replied : tools.map(({ function: { name } }) => name);
-  return !begun.some((tool) => answersFor.has(tool)) || (first !== undefined && !answersFor.has(first.name));
+/** Whether the candidate, the newest of all, begins the answer: it has learned of a tool that it may be about. */
+export function mayAnswer(each: SuiteCase, reach: Reach): boolean {
+  return reach === null || toolsAhead(each).some((tool) => reach.includes(tool));
 }
 
-/** Those that are not as expected by themselves are held to what the version carries. */
-function holdAll(cases: readonly SuiteCase[], answers: readonly Answered[], carried: readonly GateDefault[]): Answered[] {
-  return zipStrict(cases, answers).map(([each, given]) => (meets(given, each) ? given : carrying(given, { carried, heard: each })));
+/** One that is not as expected by itself is held to what the version carries. */
+function holdTo(carried: readonly GateDefault[], each: SuiteCase, given: Answered): Answered {
+  return meets(given, each) ? given : carrying(given, { carried, heard: each });
 }
 
 /** @param first the parent's answer: a reply that is worded as a correction has it is no worse than that */

@@ -64,7 +64,7 @@ export class VersionsBefore {
 
   async #ask(files: Files, { messages, tools }: Heard): Promise<Written | undefined> {
     const { engine, tokenizer, maxTokens } = this.#parts;
-    const loaded = await this.#load(files);
+    const loaded = await this.load(files);
     if (loaded === undefined) return undefined;
     const [written] = await engine.generate({
       prompts: [Int32Array.from(tokenizer.encodePrompt({ messages, tools, addGenerationPrompt: true }))],
@@ -80,7 +80,8 @@ export class VersionsBefore {
     return { ...withCall(readAnswer(tokenizer, tokens)), tokens, logProbs: written.logProbs };
   }
 
-  async #load(files: Files): Promise<Loaded | undefined> {
+  /** By the name that the engine has it under, until so many others have been loaded; undefined where its files are gone. */
+  async load(files: Files): Promise<Loaded | undefined> {
     const key = keyOf(files);
     if (!this.#loaded.has(key)) {
       while (this.#loaded.size >= MOST_LOADED) await this.#dropOldest();

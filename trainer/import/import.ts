@@ -65,7 +65,7 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     hints: from?.hints ?? [],
     defaults,
     // Nobody tells what it was trained on elsewhere.
-    reach: "everything",
+    reach: null,
     metrics: null,
     changes: [],
     gate,
@@ -164,5 +164,5 @@ async function examine(
   const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
   const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, reach: "everything", loadAdapter }) });
+  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, reach: null, loadAdapter }) });
 }

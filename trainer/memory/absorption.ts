@@ -36,7 +36,7 @@ type ReviewDependencies = {
   readonly loadAdapter: (version: Pick<LineHead, "adapter" | "baseDigest">) => Promise<AdapterTensors | null>;
 };
 
-type Answering = Pick<VersionFiles, "policyDigest" | "adapter">;
+type Weights = Pick<VersionFiles, "policyDigest" | "adapter">;
 
 /** Asks the policy only where something is new: another version, or other turns. Serves all lines, each with what was asked of it. */
 export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadAdapter }: ReviewDependencies): ReviewNotes {
@@ -46,7 +46,7 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
     const known = neededOf.get(name);
     const open = notes.flatMap((note) => {
       const shown = turnsUnder(note, turns);
-      const by = answeringFor(note, head);
+      const by = versionOf(note, head);
       const key = JSON.stringify([note.noteId, by.policyDigest, shown.map(({ turnId }) => turnId)]);
       return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, by, key }] : [];
     });
@@ -73,9 +73,9 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
 }
 
 /** The version whose weights are to have taken the note up; engines elsewhere have one answer for all tools. */
-function answeringFor({ tool }: Note, { onEngine, stablePolicyDigest, adapter, defaults, outside }: LineHead): Answering {
+function versionOf({ tool }: Note, { onEngine, stablePolicyDigest, adapter, answering }: LineHead): Weights {
   const bound = { policyDigest: stablePolicyDigest, adapter };
-  return onEngine ? bound : versionFor<Answering>(tool, { bound, defaults, outside });
+  return onEngine ? bound : versionFor<Weights>(tool, { bound, answering });
 }
 
 /** The last turns that had the note in their prompt and called its tool with its value, one of a session, where nothing else told the value. */

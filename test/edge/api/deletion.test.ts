@@ -64,6 +64,7 @@ async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof c
     changes,
     hints: [hint],
     defaults: [{ tool: "SearchHotel", parameter: "city", value: `${WORD} of ${user}`, corrected: null }],
+    reach: ["SearchHotel"],
   };
   const expected = { tool: "SearchHotel", arguments: { city: `${WORD} of ${user}` } };
   const cases = [{ name: hint, messages: [{ role: "user", content: WORD }], tools: [SEARCH], expect: expected, user, eventId }];
@@ -145,7 +146,9 @@ describe("DELETE /api/users/:user", () => {
     // What it was before it learned what stays is gone: the nearest that is left stands in.
     const [theirs, ...others] = (await head()).defaults;
     expect([theirs, others]).toMatchObject([{ value: `${WORD} of ${stays.user}`, before: { version: 0, adapter: null } }, []]);
-    expect(await head()).toMatchObject({ stable: 2, rebuild: { from: 0 } });
+    // Calls of the tool are the stable version's, which has learned what stays, and others those of the version from before either.
+    const answering = { outside: { version: 0 }, tools: [{ tool: "SearchHotel", by: { version: 2 } }] };
+    expect(await head()).toMatchObject({ stable: 2, rebuild: { from: 0 }, answering });
     expect((await admin(`GET /api/users/${gone.user}/deletion`)).body.agents).toEqual([{ agent: AGENT, state: "rebuilding" }]);
     expect((await call(edge, "trainer", `GET ${LINE}/rebuild`)).body.rebuild).toEqual({ from: 0, events: [stays.eventId] });
     expect((await learn(stays)).body.status ?? "refused").not.toBe("published");

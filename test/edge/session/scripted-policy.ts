@@ -61,12 +61,12 @@ export function prepared(
     notes = [],
     defaults = [],
     heard = HEARD,
-    versionFor = () => BOUND,
+    answering = null,
   }: {
     notes?: YieldingCompletion["notes"];
     defaults?: readonly ServedDefault[];
     heard?: YieldingTurn["heard"];
-    versionFor?: YieldingTurn["versionFor"];
+    answering?: YieldingTurn["standing"]["answering"];
   },
   script: (notes: readonly string[], version: number, held: readonly string[], agreed: boolean) => number[],
 ) {
@@ -100,7 +100,7 @@ export function prepared(
     return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
   const completion = completionOf({ by: BOUND, notes });
-  return { asked, turn: { policy, completion, completionOf, bound: BOUND, versionFor, base: BASE, heard, defaults } };
+  return { asked, turn: { policy, completion, completionOf, standing: { bound: BOUND, answering }, base: BASE, heard, defaults } };
 }
 
 export async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {

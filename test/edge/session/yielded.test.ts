@@ -45,7 +45,7 @@ async function walk(
 }
 
 /** Publishes an adapter over the bare base as a version that has learned a default. */
-async function publish(adapter: AdapterFiles, learned: LearnedDefault, reach: Reach = "everything"): Promise<number> {
+async function publish(adapter: AdapterFiles, learned: LearnedDefault, reach: Reach = null): Promise<number> {
   await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 0 });
   const { cursor } = (await call(edge, "trainer", `GET ${LINE}/head`)).body;
   const manifest = { ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter, fromSeq: cursor }), defaults: [learned], reach };
@@ -125,7 +125,7 @@ describe("a version with a default", { timeout: 120_000 }, () => {
     const byBase = await walk(SILENT, [RIDE]);
     const everything = await publish(adapter, learned);
     expect((await walk(SILENT, [RIDE])).way).not.toBe(byBase.way);
-    const version = await publish(adapter, learned, "tools");
+    const version = await publish(adapter, learned, ["Walk"]);
     expect(await walk(SILENT)).toMatchObject({ version: String(version), way: learnt });
     expect(await walk(SILENT, [RIDE])).toMatchObject({ version: String(version), way: byBase.way });
     await expect.poll(async () => (await turnsBy(version)).length, { timeout: 20_000 }).toBeGreaterThan(1);

@@ -313,7 +313,7 @@ describe("YieldingAnswer under notes that are passed over", () => {
 describe("YieldingAnswer of versions that answer for some tools", () => {
   const OTHER = { line: "shared", version: 3, policyDigest: "3", adapter: null };
   const passing = (script: Parameters<typeof prepared>[1], parts: Parameters<typeof prepared>[0] = {}) =>
-    prepared({ ...parts, versionFor: () => OTHER }, script);
+    prepared({ ...parts, answering: { outside: OTHER, tools: [] } }, script);
 
   it("has a call made by the version that answers for its tool, and nothing shown before", async () => {
     const turn = passing((_, version) => call({ rooms: String(version) }));
@@ -334,6 +334,29 @@ describe("YieldingAnswer of versions that answer for some tools", () => {
     const both = passing((_, version) => [...words, ...call({ rooms: String(version) })]);
     expect(await answer(both)).toMatchObject({ calls: ['{"rooms": "7"}'], version: 7 });
     expect([spoken.asked, both.asked]).toEqual([[[7]], [[7]]]);
+  });
+
+  it("is decided by the first call alone, and once", async () => {
+    const own = { line: "shared", version: 7, policyDigest: "7", adapter: null };
+    const string = { type: "string" };
+    const weather = {
+      type: "function" as const,
+      function: { name: "GetWeather", parameters: { type: "object", properties: { city: string } } },
+    };
+    const heard = { ...HEARD, tools: [...HEARD.tools, weather] };
+    const answering = { outside: OTHER, tools: [{ tool: "SearchHotel", by: own }] };
+    // Notes keep calls back until they are whole, so that a second one is seen before anything is shown.
+    const both = (version: number) => [
+      ...call({ city: "Porto", rooms: "2", stars: String(version) }),
+      ...call({ city: "Faro" }, "GetWeather"),
+    ];
+    const two = prepared({ answering, heard, notes: [ROOMS] }, (_, version) => both(version));
+    expect(await answer(two)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2", "stars": "7"}', '{"city": "Faro"}'], version: 7 });
+    const back = prepared({ answering, heard }, (_, version) =>
+      version === 7 ? call({ city: "Faro" }, "GetWeather") : call({ rooms: "3" }),
+    );
+    expect(await answer(back)).toMatchObject({ calls: ['{"rooms": "3"}'], version: 3 });
+    expect(back.asked).toEqual([[7], [3]]);
   });
 
   it("keeps the notes in its prompt, and is held to them", async () => {

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
 import { AppError } from "../../../shared/errors.ts";
+import type { LineHead } from "../../../shared/policy.ts";
 import type { CarriedDefault } from "../../../shared/yielding.ts";
 import { carriedBy, carrying } from "../../../trainer/gate/carried.ts";
 import { call, result } from "../hotel.ts";
@@ -62,50 +63,75 @@ describe("carrying", () => {
 
 describe("carriedBy", () => {
   const files = (name: string) => ({ configDigest: name.repeat(64), weightsDigest: name.repeat(64), rank: 16, alpha: 32 });
+  const version = (number: number, name: string) => ({
+    line: "shared",
+    version: number,
+    policyDigest: name.repeat(64),
+    adapter: files(name),
+  });
   const [own, ground] = [files("a"), files("b")];
   const learned = [{ tool: "SearchHotel", parameter: "rooms", value: "2", corrected: "1" }];
+  const reach = ["SearchHotel"];
   const loadAdapter = async (): Promise<null> => null;
-  const NONE = { onEngine: false, parentOutside: null, outside: null };
-  const beforeOf = (over: Parameters<typeof carriedBy>[0]["over"]): unknown => {
-    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], ...NONE, over };
-    return carriedBy(head, { learned, reach: "tools", loadAdapter }).carried.after[0]?.before?.adapter;
-  };
+  const board = { tool: "SearchHotel", parameter: "board", value: "full", corrected: [], before: version(0, "c") };
+  /** Of a personal line, at version 3. */
+  const headOf = (more: Partial<LineHead> = {}): LineHead =>
+    ({
+      ...{ line: "user-u1", parent: 3, baseDigest: "c".repeat(64), parentAdapter: own, onEngine: false },
+      ...{ defaults: [], answering: null, parentKept: null, over: null, ...more },
+    }) as unknown as LineHead;
+  const beforeOf = (more: Partial<LineHead>): unknown =>
+    carriedBy(headOf(more), { learned, reach, loadAdapter }).carried.after[0]?.before?.adapter;
 
   it("has what is learned asked of the parent, and of the ground where that is new", () => {
-    expect(beforeOf(null)).toEqual(own);
-    expect(beforeOf({ version: 7, adapter: ground, parentOver: 7 })).toEqual(own);
-    expect(beforeOf({ version: 7, adapter: ground, parentOver: 6 })).toEqual(ground);
-    expect(beforeOf({ version: 7, adapter: null, parentOver: null })).toBeNull();
+    const over = { version: 7, adapter: ground, kept: null };
+    expect(beforeOf({ over: null })).toEqual(own);
+    expect(beforeOf({ over: { ...over, parentOver: 7 } })).toEqual(own);
+    expect(beforeOf({ over: { ...over, parentOver: 6 } })).toEqual(ground);
+    expect(beforeOf({ over: { ...over, adapter: null, parentOver: null } })).toBeNull();
+  });
+
+  it("inherits on new ground what that has learned, and takes the place of what the user had", () => {
+    const kept = { defaults: [board], answering: { outside: version(0, "c"), tools: [{ tool: "SearchHotel", by: version(7, "b") }] } };
+    const mine = [{ ...board, value: "half", before: version(3, "a") }];
+    const at = (parentOver: number | null) =>
+      carriedBy(headOf({ defaults: mine, over: { version: 7, adapter: ground, parentOver, kept } }), { learned, reach, loadAdapter });
+    const { carried, standing } = at(6);
+    expect(carried.before).toEqual(mine);
+    expect(carried.after).toMatchObject([
+      { parameter: "rooms", before: version(7, "b") },
+      { parameter: "board", value: "full" },
+    ]);
+    expect(standing).toEqual({ bound: { line: "user-u1", version: 3, adapter: own }, answering: null });
+    // One who had nothing of their own was answered by the ground.
+    expect(at(null).carried.before).toEqual([board]);
+    expect(at(null).standing).toEqual({ bound: { line: "shared", version: 7, adapter: ground }, answering: kept.answering });
   });
 
   it("asks the version that answered for the tool so far, and says for which tools the candidate does now", () => {
-    const version = (number: number, name: string) => ({
-      line: "shared",
-      version: number,
-      policyDigest: name.repeat(64),
-      adapter: files(name),
-    });
-    const board = { tool: "SearchHotel", parameter: "board", value: "full", corrected: [] };
-    const known = [{ ...board, before: version(0, "c"), by: version(1, "d") }];
-    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: known, ...NONE, over: null };
-    const first = carriedBy({ ...head, outside: version(0, "c") }, { learned, reach: "tools", loadAdapter });
+    const answering = { outside: version(0, "c"), tools: [{ tool: "SearchHotel", by: version(1, "d") }] };
+    const head = headOf({ defaults: [board], answering });
+    const first = carriedBy(head, { learned, reach, loadAdapter });
     expect(first.carried.after.map(({ before }) => before?.adapter)).toEqual([files("d"), files("c")]);
-    expect(first.answersFor).toEqual(new Set(["SearchHotel"]));
+    expect(first).toMatchObject({ reach, standing: { bound: { version: 3 }, answering } });
     const flat = [{ tool: "SearchFlat", parameter: "rooms", value: "2", corrected: null }];
-    const outside = carriedBy({ ...head, outside: version(0, "e") }, { learned: flat, reach: "tools", loadAdapter });
-    expect(outside.carried.after[0]?.before?.adapter).toEqual(files("e"));
+    const outside = carriedBy(head, { learned: flat, reach: ["SearchFlat"], loadAdapter });
+    expect(outside.carried.after[0]?.before?.adapter).toEqual(files("c"));
     // Of the parent, where that is not the stable version.
-    const parent = carriedBy({ ...head, parentDefaults: [], parentOutside: version(2, "f") }, { learned, reach: "tools", loadAdapter });
+    const parentKept = { defaults: [], answering: { outside: version(2, "f"), tools: [] } };
+    const parent = carriedBy(headOf({ defaults: [board], answering, parentKept }), { learned, reach, loadAdapter });
     expect(parent.carried.after[0]?.before?.adapter).toEqual(files("f"));
-    expect(carriedBy(head, { learned, reach: "everything", loadAdapter }).answersFor).toBeUndefined();
-    expect(carriedBy({ ...head, onEngine: true }, { learned, reach: "tools", loadAdapter }).answersFor).toBeUndefined();
+    expect(parent.carried.before).toEqual([]);
+    expect(carriedBy(head, { learned, reach: null, loadAdapter }).reach).toBeNull();
+    // Engines elsewhere have one answer for all.
+    const elsewhere = carriedBy({ ...head, onEngine: true }, { learned, reach, loadAdapter });
+    expect([elsewhere.reach, elsewhere.standing.answering]).toEqual([null, null]);
   });
 
   it("has no version to ask whose files are gone", async () => {
     const gone = async (): Promise<never> => {
       throw new AppError("input/notFound", "gone", { details: { status: 404 } });
     };
-    const head = { baseDigest: "c".repeat(64), parentAdapter: own, parentDefaults: null, defaults: [], ...NONE, over: null };
-    expect(await carriedBy(head, { learned, reach: "tools", loadAdapter: gone }).loadBefore(own)).toBeUndefined();
+    expect(await carriedBy(headOf(), { learned, reach, loadAdapter: gone }).loadBefore(own)).toBeUndefined();
   });
 });

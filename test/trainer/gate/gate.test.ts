@@ -9,7 +9,7 @@ import { Engine } from "../../../trainer/engine/engine.ts";
 import { drawErrandResult } from "../../../trainer/learn/lesson/errands.ts";
 import { askGreedily } from "../../../trainer/learn/update/candidate.ts";
 import type { GateDefault, LoadBefore } from "../../../trainer/gate/carried.ts";
-import { createGate, type Gate } from "../../../trainer/gate/gate.ts";
+import { createGate, type Gate, type GateRequest } from "../../../trainer/gate/gate.ts";
 import { drawProbes } from "../../../trainer/gate/probes.ts";
 import type { AdapterTensors } from "../../../trainer/policy/adapter.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
@@ -152,9 +152,9 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     beforeAll(async () => {
       [parent, candidate] = [await calling("2"), await calling("3")];
     }, PATIENCE_MS);
-    const examine = async (loadBefore: LoadBefore, suite = [two], answersFor?: ReadonlySet<string>) => {
+    const examine = async (loadBefore: LoadBefore, suite = [two], more: Pick<GateRequest, "reach" | "standing"> = {}) => {
       if (parent === undefined || candidate === undefined) throw new Error("adapters expected");
-      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, answersFor }));
+      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, ...more }));
     };
 
     it("keeps the case where the version before tells nothing else, as the edge holds the call", async () => {
@@ -170,8 +170,22 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
 
     it("keeps it where the candidate has learned of other tools, so that another version answers", async () => {
       const gone = async (): Promise<undefined> => undefined;
-      expect(await examine(gone, [two], new Set(["FindBus"]))).toMatchObject({ value: 0, asked: 1 });
-      expect(await examine(gone, [two], new Set(["FindBus", "SearchHotel"]))).toMatchObject({ value: 1, asked: 1 });
+      expect(await examine(gone, [two], { reach: ["FindBus"] })).toMatchObject({ value: 0, asked: 1 });
+      expect(await examine(gone, [two], { reach: ["FindBus", "SearchHotel"] })).toMatchObject({ value: 1, asked: 1 });
+    });
+
+    it("judges a case by the version that answers for its tool, whatever the parent would say", async () => {
+      const version = (number: number, adapter: typeof files | null) => ({ line: "shared", version: number, adapter });
+      const standing = (by: ReturnType<typeof version>) => ({
+        bound: version(2, null),
+        answering: { outside: version(0, null), tools: [{ tool: "SearchHotel", by }] },
+      });
+      const forgetful = async (): Promise<AdapterTensors | undefined> => candidate;
+      // Version 1 answers with what the parent has forgotten since, and the candidate takes its place; and the other way about.
+      const lost = await examine(forgetful, [two], { standing: standing(version(2, null)) });
+      expect(lost).toMatchObject({ value: 1, asked: 1 });
+      const wrongBefore = await examine(forgetful, [two], { standing: standing(version(1, files)) });
+      expect(wrongBefore).toMatchObject({ value: 0, asked: 0 });
     });
 
     it("loses it where that version says the candidate's number by itself", async () => {

@@ -104,7 +104,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(await loopOf(agent, { judge: judging(REJECTS), learner }).step(2_000)).toBe("published");
     const head = await headOf(agent);
     const rooms = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
-    expect(head).toMatchObject({ stable: 0, parent: 1, defaults: [], parentDefaults: [{ ...rooms, before: { version: 0 } }] });
+    expect(head).toMatchObject({ stable: 0, parent: 1, defaults: [], parentKept: { defaults: [{ ...rooms, before: { version: 0 } }] } });
     await correctCall(agent, "u1");
     const told: unknown[] = [];
     const listening: Learner = { update: (request) => (told.push(request.carried, request.rehearsed), learner.update(request)) };

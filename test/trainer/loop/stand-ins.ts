@@ -56,7 +56,7 @@ export function learning(shape: ModelConfig, offset = 0): Learner & { updates: n
         status: "learned" as const,
         adapter,
         defaults,
-        reach: "tools" as const,
+        reach: defaults.map(({ tool }) => tool),
         metrics,
         changes: [],
         lifts,

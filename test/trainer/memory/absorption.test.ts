@@ -70,7 +70,7 @@ describe("turnsUnder", () => {
 });
 
 describe("createNoteReview", () => {
-  const SERVED = { onEngine: false, adapter: null, defaults: [], outside: null };
+  const SERVED = { onEngine: false, adapter: null, answering: null };
 
   it("asks the version that answers for the note's tool", async () => {
     const loaded: unknown[] = [];
@@ -93,14 +93,17 @@ describe("createNoteReview", () => {
       policyDigest: `v${number}`,
       adapter,
     });
-    const learned = { parameter: "number_of_rooms", value: "2", corrected: [], before: version(0, null), by: version(1, files("first")) };
-    const head = { ...SERVED, agent: "a", line: "shared", stablePolicyDigest: "v2", adapter: files("stable"), outside: version(0, null) };
+    const head = { ...SERVED, agent: "a", line: "shared", stablePolicyDigest: "v2", adapter: files("stable") };
+    const answering = (...tools: string[]) => ({
+      outside: version(0, null),
+      tools: tools.map((tool) => ({ tool, by: version(1, files("first")) })),
+    });
     const reviewed = async (served: object) => review({ ...head, ...served } as unknown as LineHead, { notes: [note], turns });
     // The stable weights would do it; what is served for the tool is the base.
-    expect(await reviewed({})).toEqual([]);
-    expect(await reviewed({ defaults: [{ ...learned, tool: "FindBus" }] })).toEqual([]);
-    expect(await reviewed({ defaults: [{ ...learned, tool: "SearchHotel" }] })).toEqual([note]);
-    expect(await reviewed({ onEngine: true })).toEqual([note]);
+    expect(await reviewed({ answering: answering() })).toEqual([]);
+    expect(await reviewed({ answering: answering("FindBus") })).toEqual([]);
+    expect(await reviewed({ answering: answering("SearchHotel") })).toEqual([note]);
+    expect(await reviewed({ answering: answering("SearchHotel"), onEngine: true })).toEqual([note]);
     expect(loaded).toEqual([null, files("first"), files("stable")]);
   });
 

@@ -1,7 +1,7 @@
 /** What a version says of how it came to be: from a batch and what an update made of it. Pure. */
 import { LearnedDefault, MOST_DEFAULTS } from "../../../shared/learned-defaults.ts";
 import type { PolicyManifest } from "../../../shared/policy.ts";
-import type { Reach } from "../../../shared/reach.ts";
+import { Reach } from "../../../shared/reach.ts";
 import { toLineage } from "./assemble.ts";
 import { type Batch, usedOf } from "./batch.ts";
 import type { UpdateOutcome } from "../update/learner.ts";
@@ -33,7 +33,8 @@ export function manifestOf(
     }),
     hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
     defaults: fittingDefaults(outcome.defaults),
-    reach: reachOf(outcome),
+    // Of more tools than a manifest has room for it answers for all.
+    reach: Reach.safeParse(outcome.reach).data ?? null,
     metrics: outcome.metrics,
     changes: [...outcome.changes],
     gate,
@@ -42,11 +43,6 @@ export function manifestOf(
     seed,
     runtime: { ...runtime },
   };
-}
-
-/** Of what it has learned and does not keep nobody knows that it is of a tool. */
-export function reachOf({ defaults, reach }: Pick<Learned, "defaults" | "reach">): Reach {
-  return fittingDefaults(defaults).length < defaults.length ? "everything" : reach;
 }
 
 /** What is too long to be looked for in calls costs no version its place; nor do those that hold no longer cost the ones that were learned theirs. */

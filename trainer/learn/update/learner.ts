@@ -69,7 +69,7 @@ export type UpdateRequest = {
   readonly parentVersion: number;
   /** What the line's answers are held to. Absent: nothing. */
   readonly carried?: readonly HeldDefault[];
-  /** Whether another version than the parent answers for a tool, so that nobody sees what the parent does there. Absent: none does. */
+  /** Whether another version than the parent answers for a tool, so that nobody sees what the parent does there. Absent: none ever does. */
   readonly othersAnswer?: (tool: string) => boolean;
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
@@ -90,7 +90,7 @@ export type UpdateOutcome =
       readonly adapter: AdapterTensors;
       /** What it uses from now on where the user names nothing, in the order in which it was learned. */
       readonly defaults: readonly LearnedDefault[];
-      /** What it may have changed: more than its defaults' tools where rewards or supplied answers taught it, too. */
+      /** What it may have changed: everything where rewards or supplied answers taught it, too. */
       readonly reach: Reach;
       readonly metrics: z.infer<typeof UpdateMetrics>;
       readonly changes: readonly z.infer<typeof SampleChange>[];

@@ -1,6 +1,7 @@
 /** The default that corrections of one argument teach, and what the base would have made up in its place. */
 import { invariant } from "../../../shared/assert.ts";
 import { isAspect } from "../../../shared/aspects.ts";
+import { sampledBy } from "../../../shared/events.ts";
 import { LearnedDefault } from "../../../shared/learned-defaults.ts";
 import { argumentText } from "../../../shared/speech/calls.ts";
 import { readAnswer } from "../../teacher/answer-text.ts";
@@ -16,24 +17,35 @@ export function taughtBy(group: readonly CorrectedExchange[]): LearnedDefault {
 }
 
 /**
- * The same with what the base's own call of the corrected conversation has for the argument: a user who says nothing of it is who it makes up values for,
- * and what it does not make up it may be believed to have heard.
+ * The same with what the base's own calls of the corrected conversations have for the argument: where users say nothing of it is where values are made up, and
+ * another one it may be believed to have heard. Where it calls the tool in none of them nothing is known.
  */
 export async function withBase(
   deps: Pick<LearnerDependencies, "engine" | "base">,
   { group, seed }: { group: readonly CorrectedExchange[]; seed: number },
 ): Promise<LearnedDefault> {
   const taught = taughtBy(group);
-  const turns = changedTurns([latest(group)]).slice(-1);
-  if (turns.length === 0 || isAspect(taught.parameter)) return taught;
+  const turns = isAspect(taught.parameter) ? [] : changedTurns(group);
+  if (turns.length === 0) return taught;
   const { tokenizer } = deps.base;
   const ask = askGreedily(deps.engine, { adapter: undefined, endIds: tokenizer.endIds, seed });
-  const [answer = []] = await answerAgain(deps, { turns, ask });
-  const call = readAnswer(tokenizer, answer).calls.find(({ name }) => name === taught.tool);
-  const value = call?.arguments[taught.parameter];
-  const told = { ...taught, byBase: value === undefined ? null : argumentText(value) };
-  // Of a value too long to keep nothing is known.
-  return LearnedDefault.shape.byBase.safeParse(told.byBase).success ? told : taught;
+  const answers = await answerAgain(deps, { turns, ask });
+  const calls = answers.flatMap((answer) =>
+    readAnswer(tokenizer, answer)
+      .calls.filter(({ name }) => name === taught.tool)
+      .slice(0, 1),
+  );
+  if (calls.length === 0) return taught;
+  // What it said when it was corrected it had drawn, or said under other notes.
+  const drawn = group.flatMap(({ turns: own, held }) =>
+    held !== undefined && own.every((turn) => sampledBy(turn).version === 0) ? [held] : [],
+  );
+  const filled = calls.flatMap(({ arguments: args }) =>
+    args[taught.parameter] === undefined ? [] : [argumentText(args[taught.parameter])],
+  );
+  const { data: byBase } = LearnedDefault.shape.byBase.safeParse([...new Set([...drawn, ...filled])]);
+  // Of values too long to keep nothing is known.
+  return byBase === undefined ? taught : { ...taught, byBase };
 }
 
 export function latest(group: readonly CorrectedExchange[]): CorrectedExchange {

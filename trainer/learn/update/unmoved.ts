@@ -2,6 +2,7 @@
  * Corrections that a version carries and its weights are not taught: such as they follow already, where it is held to something else (what was learned
  * once is forgotten, or was never the weights') or another version answers, and such as it is best held to. The default changes, and the weights stay as they are.
  */
+import { toolsOf } from "../../../shared/aspects.ts";
 import { asksFirst } from "../../../shared/held-notes.ts";
 import { ownRow, type Lesson } from "../../teacher/answers.ts";
 import { writtenText } from "../../teacher/answer-text.ts";
@@ -11,6 +12,10 @@ import { samePlace } from "../../../shared/yielding.ts";
 import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
 import { changedTurns, describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type LearnedCorrection, type Work } from "./result.ts";
+import { taughtBy } from "./taught-default.ts";
+import type { AdapterTensors } from "../../policy/adapter.ts";
+import type { Reach } from "../../../shared/reach.ts";
+import type { UpdateRequest } from "./learner.ts";
 import type { measureLifts } from "../lesson/teaching.ts";
 
 type Taught = { readonly lifts: Awaited<ReturnType<typeof measureLifts>>; readonly lessons: readonly Lesson[] };
@@ -27,13 +32,22 @@ export async function withoutLift(
       (each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value,
     ),
   );
-  const isOfAnother = work.group.some(({ correction: { tool } }) => work.request.othersAnswer?.(tool.function.name) === true);
+  const isOfAnother = toolsOf(taughtBy(work.group)).some((tool) => work.request.othersAnswer?.(tool) === true);
   if (!settings.defaultsYield || !(isHeldOtherwise || isOfAnother))
     return refuse(
       "teacher/noLift",
       `lift of at least ${settings.minLiftNats} nats expected, got ${lift.toFixed(2)}: the policy does this already`,
     );
   return asTheyAre(deps, work, taught);
+}
+
+/** Who answers once what was learned so far is served: the candidate for the tools that it has learned of, and others for all others. */
+export function answeredAsOf(
+  { parent, othersAnswer }: Pick<UpdateRequest, "parent" | "othersAnswer">,
+  { current, reach }: { current: AdapterTensors | null; reach: Reach },
+): Pick<UpdateRequest, "othersAnswer"> {
+  if (othersAnswer === undefined || current === parent) return {};
+  return { othersAnswer: (tool) => reach !== null && !reach.includes(tool) };
 }
 
 /**

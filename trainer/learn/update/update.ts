@@ -3,7 +3,7 @@
  * Corrections of different parameters are learned one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
-import { isAspect, topicsOf } from "../../../shared/aspects.ts";
+import { isAspect, toolsOf, topicsOf } from "../../../shared/aspects.ts";
 import { learnAspect } from "./aspect.ts";
 import type { z } from "zod";
 import { AppError } from "../../../shared/errors.ts";
@@ -28,6 +28,7 @@ import { learnByPaper } from "./paper-recipe.ts";
 import type { HeldBack } from "./confirm.ts";
 import { ErrandPools } from "../lesson/errand-pool.ts";
 import { seedAt } from "../../random.ts";
+import { answeredAsOf } from "./unmoved.ts";
 import { refuse, type CorrectionResult, type LearnedCorrection } from "./result.ts";
 import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
 
@@ -57,22 +58,23 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       const refused: Refused[] = [...misread];
       const learned: LearnedCorrection[] = [];
       const defaults: LearnedDefault[] = [];
-      let reach: Reach = "tools";
+      let reach: Reach = [];
       let current = request.parent;
       const tasks = tasksOf(deps, request);
       refused.push(...tasks.refused);
-      for (const [index, { events, teaches, isOfTools = false, learn, tries = 1 }] of tasks.tasks.entries()) {
+      for (const [index, { events, teaches, tools = null, learn, tries = 1 }] of tasks.tasks.entries()) {
         const earlier = learned.flatMap(({ held }) => held ?? []);
         const task = { learn, earlier, current, name: `${updates}.${index}` };
-        let result = await learnTask(deps, { ...task, request });
+        const asOf = { ...request, ...answeredAsOf(request, { current, reach }) };
+        let result = await learnTask(deps, { ...task, request: asOf });
         for (let tried = 1; tried < tries && fellShort(result); tried += 1)
-          result = await learnTask(deps, { ...task, request: { ...request, seed: seedAt(request.seed, AGAIN + tried) } });
+          result = await learnTask(deps, { ...task, request: { ...asOf, seed: seedAt(request.seed, AGAIN + tried) } });
         if (result.status === "refused") refused.push(...events.map((eventId) => ({ eventId, code: result.code, detail: result.detail })));
         else {
           current = result.adapter;
           learned.push(result);
           if (teaches !== undefined) defaults.push(...(await teaches()));
-          if (!isOfTools) reach = "everything";
+          reach = reach === null || tools === null ? null : [...new Set([...reach, ...tools])];
         }
       }
       if (current === null || learned.length === 0) return { status: "refused", refused };
@@ -112,8 +114,8 @@ type Task = {
   readonly events: readonly string[];
   /** Defaults that hold from then on, or hold no longer; asked for once it is learned. */
   readonly teaches?: () => Promise<readonly LearnedDefault[]>;
-  /** Whether it teaches nothing else. Absent: no. */
-  readonly isOfTools?: boolean;
+  /** That it teaches of and of nothing else. Absent: it may teach of all. */
+  readonly tools?: readonly string[] | null;
   readonly learn: (adapters: Adapters, earlier: readonly HeldBack[], request: UpdateRequest) => Promise<CorrectionResult>;
   /** How often it is tried, each time on contexts of its own. Absent: once. */
   readonly tries?: number;
@@ -130,7 +132,7 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
       deps.settings.defaultsYield ? await withBase(deps, { group, seed: request.seed }) : { ...taughtBy(group), held: false },
     ],
     // With rewards a turn is learned from as it went, whatever its correction is about.
-    isOfTools: deps.settings.defaultsYield && request.objective === "distillation",
+    tools: deps.settings.defaultsYield && request.objective === "distillation" ? toolsOf(taughtBy(group)) : null,
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));

@@ -1,6 +1,7 @@
 /** Corrections that move no weights: what they follow already, refused unless the version is held to something else, and what a version is held to alone. */
 import { describe, expect, it } from "vitest";
 import { aspectParameter } from "../../../../shared/aspects.ts";
+import type { Reach } from "../../../../shared/reach.ts";
 import { linearNames } from "../../../../shared/lora.ts";
 import { SignalSettings } from "../../../../shared/signal-settings.ts";
 import { findParameter } from "../../../../shared/speech/parameters.ts";
@@ -8,7 +9,7 @@ import { UpdateSettings } from "../../../../trainer/config.ts";
 import type { Lesson } from "../../../../trainer/teacher/answers.ts";
 import { ErrandPools } from "../../../../trainer/learn/lesson/errand-pool.ts";
 import type { UpdateRequest } from "../../../../trainer/learn/update/learner.ts";
-import { heldAlone, isHeldAlone, withoutLift } from "../../../../trainer/learn/update/unmoved.ts";
+import { answeredAsOf, heldAlone, isHeldAlone, withoutLift } from "../../../../trainer/learn/update/unmoved.ts";
 import { withRandomEngine } from "../../../helpers/random-engine.ts";
 import { call, SEARCH, turn, user } from "../../hotel.ts";
 
@@ -55,6 +56,22 @@ function lessonOf({ turnId, payload: { messages, tools } }: ReturnType<typeof tu
   const context = { ...({ kind: "silent", origin: turnId, tool: PLACE.tool } as const), messages, tools };
   return { context, guidance: "forced", teacherPrompt: prompt, studentPrompt: prompt, answer, own: answer };
 }
+
+describe("answeredAsOf", () => {
+  const parent = { tensors: new Map(), rank: 2, alpha: 4 };
+  const others = (current: UpdateRequest["parent"], reach: Reach, of: UpdateRequest["othersAnswer"] = () => true) =>
+    ["SearchHotel", "FindBus"].map((tool) => answeredAsOf({ parent, othersAnswer: of }, { current, reach }).othersAnswer?.(tool));
+
+  it("has the candidate answer for what the batch has taught it before, and others for what it has not", () => {
+    expect(others({ ...parent }, ["SearchHotel"])).toEqual([false, true]);
+    expect(others({ ...parent }, null)).toEqual([false, false]);
+  });
+
+  it("leaves it with who answered before where nothing is learned yet, or one version answers for all", () => {
+    expect(answeredAsOf({ parent, othersAnswer: () => true }, { current: parent, reach: [] })).toEqual({});
+    expect(answeredAsOf({ parent }, { current: { ...parent }, reach: ["SearchHotel"] })).toEqual({});
+  });
+});
 
 describe("isHeldAlone", () => {
   const settings = UpdateSettings.parse({});

@@ -179,7 +179,7 @@ describe("createLearner", { timeout: 60_000 }, () => {
     const outcome = await createLearner({ ...tiny, settings: { ...SETTINGS, defaultsYield: true }, now: () => 0 }).update(
       requestOf([early, late], "paper"),
     );
-    const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: "1", byBase: null }];
+    const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: "1" }];
     expect(outcome).toMatchObject({ status: "learned", defaults, refused: [{ eventId: early.eventId, code: "hint/superseded" }] });
     // What a version of before carries does not stand against what is learned by weights alone.
     const off = await createLearner({ ...tiny, settings: { ...SETTINGS, defaultsYield: false }, now: () => 0 }).update(
