@@ -18,7 +18,7 @@ import { correct, reaction } from "./sim/user.ts";
 const MOST_LESSONS = 4; // defaults of one tool, one after the other
 const MAX_CORRECTIONS = 2; // of one default
 const ASKED = 8; // requests in which nothing is said of a default
-const ELSEWHERE = 100; // requests for tools that nothing was taught of
+const ELSEWHERE = 100; // requests for tools that nothing was taught of, and as many for those that something was
 const LONGEST_CHARS = 4_500; // of a request with its tools, as JSON: longer ones may be beyond the context
 const MINIMA = { minSilent: 6, minStated: 1 };
 
@@ -39,6 +39,7 @@ const { values: options } = readCommandLine({
 
 /** A default that was learned, with requests that nobody has been corrected in. */
 type Lesson = { readonly preference: Preference; readonly asked: readonly FreshRequest[]; readonly honoured: readonly boolean[] };
+type Exact = { readonly before: boolean; readonly after: boolean };
 /** What one policy is taught, in this order. */
 type Course = { readonly name: string; readonly wishes: Iterable<Preference> };
 type Outcome = {
@@ -57,7 +58,9 @@ type Outcome = {
   readonly byWeights: readonly boolean[];
   readonly kept: readonly boolean[];
   /** Of requests for tools that nothing was taught of, whether the call is the data's: by the base, and at the end. */
-  readonly elsewhere: readonly { readonly before: boolean; readonly after: boolean }[];
+  readonly elsewhere: readonly Exact[];
+  /** The same of tools that something was taught of, but for the arguments that it is about. */
+  readonly beside: readonly Exact[];
 };
 
 const seconds: number[] = [];
@@ -149,10 +152,11 @@ async function takeCourse(
     first ??= now;
   }
   for (const { preference } of lessons) kept.push(...(await keptOf(system, preference)).map((each) => each.kept));
-  const elsewhere = await askElsewhere(system, { lessons, requests, random });
+  const untaught = await askUntaught(system, { lessons, requests, random });
   say(
-    `  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)} (weights alone ${tally(byWeights)}), stated kept ${tally(kept)}, exact elsewhere ${tally(elsewhere.map(({ before }) => before))} before and ${tally(elsewhere.map(({ after }) => after))} now`,
+    `  ${lessons.length} taught, ${notTaught.length} not, still honoured ${tally(stillHonoured)} (weights alone ${tally(byWeights)}), stated kept ${tally(kept)}`,
   );
+  say(`  exact elsewhere ${told(untaught.elsewhere)}, in other arguments of what was taught ${told(untaught.beside)}`);
   return {
     name,
     taught: lessons.map(({ preference }) => nameOf(preference)),
@@ -163,19 +167,31 @@ async function takeCourse(
     stillHonoured,
     byWeights,
     kept,
-    elsewhere,
+    ...untaught,
   };
 }
 
-async function askElsewhere(
+function told(exact: readonly Exact[]): string {
+  return `${tally(exact.map(({ before }) => before))} before and ${tally(exact.map(({ after }) => after))} now`;
+}
+
+/** What nobody taught: calls of other tools, and other arguments of the same. */
+async function askUntaught(
   system: InProcessSystem,
   { lessons, requests, random }: { lessons: readonly Lesson[]; requests: readonly FreshRequest[]; random: Random },
-): Promise<Outcome["elsewhere"]> {
-  const taught = new Set(lessons.map(({ preference }) => preference.tool));
-  const others = random.shuffled(requests.filter(({ call }) => !taught.has(call.name))).slice(0, ELSEWHERE);
-  const before = await system.answer(others, { bare: true });
-  const after = await system.answer(others);
-  return others.map((request, index) => ({ before: isExact(request, before[index]), after: isExact(request, after[index]) }));
+): Promise<Pick<Outcome, "elsewhere" | "beside">> {
+  const taught = new Map<string, Set<string>>();
+  for (const { preference } of lessons)
+    taught.set(preference.tool, new Set([...(taught.get(preference.tool) ?? []), preference.parameter]));
+  const ask = async (isAsked: (request: FreshRequest) => boolean): Promise<Exact[]> => {
+    const some = random.shuffled(requests.filter(isAsked)).slice(0, ELSEWHERE);
+    const [before, after] = [await system.answer(some, { bare: true }), await system.answer(some)];
+    return some.map((request, index) => {
+      const isOpen = (parameter: string): boolean => taught.get(request.call.name)?.has(parameter) === true;
+      return { before: isExact(request, before[index], isOpen), after: isExact(request, after[index], isOpen) };
+    });
+  };
+  return { elsewhere: await ask(({ call }) => !taught.has(call.name)), beside: await ask(({ call }) => taught.has(call.name)) };
 }
 
 /** `made`: corrections. No lesson where there was nothing to object to, or nothing was learned. */
@@ -215,13 +231,26 @@ function honouredIn(preference: Preference, { asked, answers }: { asked: readonl
   });
 }
 
+function exactFigure(exact: readonly Exact[]) {
+  const shareIn = (when: keyof Exact) =>
+    ifAny(
+      exact.map((each) => each[when]),
+      shareFigure,
+    );
+  return { before: shareIn("before"), after: shareIn("after") };
+}
+
+function dropOf(exact: readonly Exact[]): number | null {
+  return ifAny(exact, (some) => shareOf(some.map(({ before }) => before)) - shareOf(some.map(({ after }) => after)));
+}
+
 function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
   const still = outcomes.flatMap(({ stillHonoured }) => stillHonoured);
   const byWeights = outcomes.flatMap((each) => each.byWeights);
   const kept = outcomes.flatMap((each) => each.kept);
   const first = outcomes.flatMap((each) => each.first);
   const elsewhere = outcomes.flatMap((each) => each.elsewhere);
-  const exact = { before: elsewhere.map(({ before }) => before), after: elsewhere.map(({ after }) => after) };
+  const beside = outcomes.flatMap((each) => each.beside);
   const taught = outcomes.flatMap((each) => [...each.taught.map(() => true), ...each.notTaught.map(() => false)]);
   report({
     bench: "retain",
@@ -245,7 +274,8 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       stillHonoured: ifAny(still, shareFigure),
       stillHonouredByWeights: ifAny(byWeights, shareFigure),
       statedKept: ifAny(kept, shareFigure),
-      exactElsewhere: { before: ifAny(exact.before, shareFigure), after: ifAny(exact.after, shareFigure) },
+      exactElsewhere: exactFigure(elsewhere),
+      exactBeside: exactFigure(beside),
       secondsPerUpdate: ifAny(seconds, secondsFigure),
       perCourse: outcomes.map(({ name, taught: made, notTaught, stillHonoured }) => ({
         name,
@@ -258,12 +288,8 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
       ...(options.corrections === undefined
         ? []
         : [atLeast("the first default is honoured after all corrections", ifAny(first, shareOf), 0.9, "share")]),
-      atMost(
-        "exact-call drop elsewhere",
-        ifAny(exact.after, (now) => shareOf(exact.before) - shareOf(now)),
-        0.01,
-        "share",
-      ),
+      atMost("exact-call drop elsewhere", dropOf(elsewhere), 0.01, "share"),
+      atMost("exact-call drop in other arguments of what was taught", dropOf(beside), 0.01, "share"),
       atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share"),
     ],
   });

@@ -8,11 +8,12 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
+import { withOwnArguments } from "../../shared/own-arguments.ts";
 import { answerEach, type Answering, inheritAnswering, type Standing, versionFor } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
-import { type YieldedOrHeld, yieldOrHold } from "../../shared/yield-or-hold.ts";
+import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import type { WrittenAnswer } from "../../shared/yielding.ts";
 import { UpdateSettings } from "../../trainer/config.ts";
 import { assembleSignal } from "../../trainer/data/exchange.ts";
@@ -139,15 +140,16 @@ export class InProcessSystem implements LearningSystem {
     const begun = await answerEach(requests, this.#standing, (version, asked) => this.#sample(asked, version));
     const answers: Sampled[] = [];
     for (const [request, each] of zipStrict(requests, begun)) {
-      answers.push((await this.#yieldOrHold({ request, ...each }, holds ? this.#defaults : [])).answer);
+      answers.push(await this.#decide({ request, ...each }, { holds }));
     }
     return answers;
   }
 
-  #yieldOrHold(
+  async #decide(
     { request, by, answer }: { request: Prompted; by: Version; answer: Sampled },
-    standing: readonly InheritedDefault<Version>[],
-  ): Promise<YieldedOrHeld<InheritedDefault<Version>, Sampled>> {
+    { holds }: { holds: boolean },
+  ): Promise<Sampled> {
+    const defaults = this.#defaults;
     const from = new Map([[answer, by]]);
     const said = new Map<Version, Sampled | undefined>();
     const askOnce = async (version: Version): Promise<Sampled | undefined> => {
@@ -164,7 +166,11 @@ export class InProcessSystem implements LearningSystem {
       const [after] = await this.#sample([{ ...request, held }], from.get(under) ?? by);
       return after;
     };
-    return yieldOrHold(this.#base.tokenizer, answer, { defaults: this.#defaults, standing, heard: request, ask, askBase, hold });
+    const standing = holds ? defaults : [];
+    const { answer: decided } = await yieldOrHold(this.#base.tokenizer, answer, { defaults, standing, heard: request, ask, askBase, hold });
+    const outside = this.#answering?.outside;
+    if (!holds || outside === undefined) return decided;
+    return withOwnArguments(decided, { learned: defaults, ask: () => askOnce(outside), hold });
   }
 
   async #sample(requests: readonly (Prompted & { held?: Sayable })[], { name }: Version): Promise<Sampled[]> {

@@ -1,6 +1,5 @@
 /** What a simulated user tries on a learning system: requests in search of something to object to, and whether stated values still win. */
-import { canonicalJson } from "../../shared/digest.ts";
-import { argumentText } from "../../shared/speech/calls.ts";
+import { argumentText, sameCall } from "../../shared/speech/calls.ts";
 import type { Answer, LearningSystem } from "./learning.ts";
 import type { Preference } from "./preferences.ts";
 import type { FreshRequest } from "./requests.ts";
@@ -23,12 +22,14 @@ export async function violated(
   return undefined;
 }
 
-/** Whether an answer makes the call that the data makes, and no other. */
-export function isExact({ call }: Pick<FreshRequest, "call">, answer: Pick<Answer, "calls"> | undefined): boolean {
+/** Whether an answer makes the call that the data makes, and no other. @param isOpen arguments that may be otherwise */
+export function isExact(
+  { call }: Pick<FreshRequest, "call">,
+  answer: Pick<Answer, "calls"> | undefined,
+  isOpen?: (parameter: string) => boolean,
+): boolean {
   const [made, ...more] = answer?.calls ?? [];
-  return (
-    made !== undefined && more.length === 0 && made.name === call.name && canonicalJson(made.arguments) === canonicalJson(call.arguments)
-  );
+  return made !== undefined && more.length === 0 && sameCall(made, call, isOpen);
 }
 
 /** A request that the base without an adapter answers with the value that its user states. */

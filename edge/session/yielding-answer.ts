@@ -6,7 +6,8 @@
  *   1. a reply with made-up words becomes that of the version before it learned how replies are worded
  *   2. notes that the user overrules leave the prompt (overruled-notes.ts)
  *   3. notes and learned defaults that stand and are passed over are held (hold-answer.ts)
- *   4. a question that names a made-up value asks for the learned one (hold-question.ts)
+ *   4. other arguments than the learned ones are as without anything learned (own-arguments.ts)
+ *   5. a question that names a made-up value asks for the learned one (hold-question.ts)
  *
  * Each may ask the policy again, or a version before it (version-answers.ts).
  */
@@ -20,6 +21,7 @@ import type { CompletionStep } from "../policy/completion.ts";
 import { holdAnswer } from "./hold-answer.ts";
 import { holdQuestion, mayHoldQuestion } from "./hold-question.ts";
 import { withoutOverruledNotes } from "./overruled-notes.ts";
+import { keepOwnArguments } from "./own-arguments.ts";
 import { type Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead, type YieldingCompletion, type YieldingTurn } from "./yielding-turn.ts";
 
@@ -108,7 +110,7 @@ export class YieldingAnswer {
   async #decide(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const ungarbled = await withoutMadeUpWords(this.#answers, this.#answers.keepOwn(steps));
     const held = await holdAnswer(this.#answers, await withoutOverruledNotes(this.#answers, ungarbled));
-    const decided = await holdQuestion(this.#answers, held);
+    const decided = await holdQuestion(this.#answers, await keepOwnArguments(this.#answers, held));
     this.#completion = decided.completion;
     return decided.steps;
   }

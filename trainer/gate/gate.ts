@@ -153,7 +153,8 @@ export function createGate(deps: GateDependencies): OpenGate {
         own.map((each) => at(first, cases.indexOf(each))),
       );
       const then = zipStrict(own, await answer(deps, supposed, { ...how, adapter: CANDIDATE }));
-      const served = await asServed(cases, { first, own: new Map(then), carried, versions, reach });
+      const outside = reach === null ? undefined : (standing.answering?.outside ?? standing.bound);
+      const served = await asServed(cases, { first, own: new Map(then), carried, versions, reach, outside });
       const kept = pairUp(cases, served.before, served.after, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);
       const sinceBase = pairUp(probes, base.held, sides.after.held, nameOf).map(toProbed);

@@ -18,6 +18,7 @@ export async function asServed(
     carried,
     versions,
     reach,
+    outside,
   }: {
     first: readonly Answered[];
     /** By case, where the candidate may answer. */
@@ -26,6 +27,8 @@ export async function asServed(
     versions: VersionsBefore;
     /** The tools that the candidate answers for; null where for all. */
     reach: Reach;
+    /** Who answers beside the candidate where nothing was learned. */
+    outside: GateDefault["before"];
   },
 ): Promise<{ before: Answered[]; after: Answered[] }> {
   const before = zipStrict(cases, first).map(([each, given]) => holdTo(carried.before, each, given));
@@ -43,7 +46,7 @@ export async function asServed(
     const isLost = meets(had, each) && !meets(held, each, had) && said.calls.length === 1;
     if (!isLost) after.push(held);
     else {
-      const { calls, text } = await versions.served(said, { carried: carried.after, heard: each });
+      const { calls, text } = await versions.served(said, { carried: carried.after, heard: each, outside });
       after.push({ ...said, calls, text });
     }
   }

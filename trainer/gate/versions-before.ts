@@ -1,9 +1,11 @@
 /**
  * What would go out for an answer by the rule that the edge goes by, too (shared/yield-or-hold.ts): a default yields to what was said, and is held where
- * nobody said otherwise. Versions that knew nothing of it are asked, each for an answer of its own, so that only what seems lost is looked at so closely.
+ * nobody said otherwise; and what was not learned about is as without anything learned. Versions that knew nothing of it are asked, each for an answer of its own, so that only what seems lost is looked at so closely.
  */
 import { invariant } from "../../shared/assert.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import type { Held } from "../../shared/held-notes.ts";
+import { withOwnArguments } from "../../shared/own-arguments.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import type { Heard, WrittenAnswer } from "../../shared/yielding.ts";
@@ -35,10 +37,10 @@ export class VersionsBefore {
     this.#parts = parts;
   }
 
-  /** What goes out for the answer of a version that carries these defaults. */
+  /** What goes out for the answer of a version that carries these defaults. @param options.outside who answers where nothing was learned; absent where nobody else does */
   async served(
     answer: ReadAnswer,
-    { carried, heard }: { carried: readonly GateDefault[]; heard: Heard },
+    { carried, heard, outside }: { carried: readonly GateDefault[]; heard: Heard; outside: GateDefault["before"] },
   ): Promise<Pick<ReadAnswer, "calls" | "text">> {
     const said = new Map<string, Written | undefined>();
     const askOnce = async (files: Files): Promise<Written | undefined> => {
@@ -49,12 +51,12 @@ export class VersionsBefore {
     const ask = async ({ before }: GateDefault): Promise<Written | undefined> =>
       before === undefined ? undefined : askOnce(before.adapter);
     const askBase = (): Promise<Written | undefined> => askOnce(null);
-    const { answer: served } = await yieldOrHold<GateDefault, ReadAnswer & Pick<WrittenAnswer, "call">>(
-      this.#parts.tokenizer,
-      withCall(answer),
-      { defaults: carried, standing: carried, heard, ask, askBase, hold: async (passed, under) => withCall(filled(under, passed)) },
-    );
-    return served;
+    type Called = ReadAnswer & Pick<WrittenAnswer, "call">;
+    const hold = async (passed: readonly Held[], under: Called): Promise<Called> => withCall(filled(under, passed));
+    const rules = { defaults: carried, standing: carried, heard, ask, askBase, hold };
+    const { answer: held } = await yieldOrHold<GateDefault, Called>(this.#parts.tokenizer, withCall(answer), rules);
+    if (outside === undefined) return held;
+    return withOwnArguments<Called>(held, { learned: carried, ask: () => askOnce(outside.adapter), hold });
   }
 
   /** Takes what was loaded out of the engine. */

@@ -17,12 +17,17 @@ const SAID = "I want to walk west."; // what the base says where nobody does, to
 const way = { type: "string", enum: WAYS };
 const WALK = { type: "function", function: { name: "Walk", parameters: { type: "object", properties: { way }, required: ["way"] } } };
 
+const pace = { type: "string", enum: ["slow", "steady", "quick", "brisk", "leisurely"] };
+const STROLL = {
+  ...WALK,
+  function: { name: "Stroll", parameters: { type: "object", properties: { way, pace }, required: ["way", "pace"] } },
+};
 const RIDE = { ...WALK, function: { ...WALK.function, name: "Ride" } };
 
 async function walk(
   asked = SAID,
-  tools: readonly (typeof WALK)[] = [WALK],
-): Promise<{ version: string | null; fingerprint: string; tool: string; way: string }> {
+  tools: readonly (typeof WALK | typeof STROLL)[] = [WALK],
+): Promise<{ version: string | null; fingerprint: string; tool: string; way: string; pace?: string | undefined }> {
   const messages = [{ role: "user", content: asked }];
   const body = { model: AGENT, messages, tools, tool_choice: "required", temperature: 0, max_tokens: 160 };
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
@@ -35,12 +40,12 @@ async function walk(
     choices: { message: { tool_calls: { function: { name: string; arguments: string } }[] } }[];
   };
   const [chosen] = answer.choices[0]?.message.tool_calls ?? [];
-  const { way: chosenWay } = JSON.parse(chosen?.function.arguments ?? "{}") as { way: string };
+  const args = JSON.parse(chosen?.function.arguments ?? "{}") as { way: string; pace?: string };
   return {
     version: response.headers.get("x-policy-version"),
     fingerprint: answer.system_fingerprint,
     tool: chosen?.function.name ?? "",
-    way: chosenWay,
+    ...args,
   };
 }
 
@@ -137,6 +142,22 @@ describe("a version with a default", { timeout: 120_000 }, () => {
       ]),
     );
     expect(by(await turnsBy(everything))).toContainEqual(["Ride", undefined]);
+  });
+
+  it("has of the tool's arguments those that it has learned about, and the others as before it", async () => {
+    const learned: LearnedDefault = { tool: "Stroll", parameter: "way", value: learnt, corrected: own };
+    await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 0 });
+    await untilServed(0);
+    const byBase = await walk(SILENT, [STROLL]);
+    await publish(adapter, learned);
+    const byWeights = await walk(SILENT, [STROLL]);
+    expect(byWeights.pace).not.toBe(byBase.pace);
+    const version = await publish(adapter, learned, ["Stroll"]);
+    expect(await walk(SILENT, [STROLL])).toMatchObject({ version: String(version), way: byWeights.way, pace: byBase.pace });
+    expect([byBase.way, byWeights.way]).toEqual([own, learnt]);
+    await expect.poll(async () => (await turnsBy(version)).map(({ yieldedTo }) => yieldedTo?.version), { timeout: 20_000 }).toContain(0);
+    const heldTo = (await turnsBy(version)).map((turn) => turn.heldTo);
+    expect(heldTo).toContainEqual([{ tool: "Stroll", parameter: "way", value: learnt }]);
   });
 
   it("calls the tool that it has learned to call in another's place, and shows no note", async () => {

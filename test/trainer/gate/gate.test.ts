@@ -152,7 +152,7 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     beforeAll(async () => {
       [parent, candidate] = [await calling("2"), await calling("3")];
     }, PATIENCE_MS);
-    const examine = async (loadBefore: LoadBefore, suite = [two], more: Pick<GateRequest, "reach" | "standing"> = {}) => {
+    const examine = async (loadBefore: LoadBefore, suite = [two], more: Partial<GateRequest> = {}) => {
       if (parent === undefined || candidate === undefined) throw new Error("adapters expected");
       return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, ...more }));
     };
@@ -186,6 +186,17 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
       expect(lost).toMatchObject({ value: 1, asked: 1 });
       const wrongBefore = await examine(forgetful, [two], { standing: standing(version(1, files)) });
       expect(wrongBefore).toMatchObject({ value: 0, asked: 0 });
+    });
+
+    it("keeps it where the candidate has learned of another argument, so that this one is as before", async () => {
+      const city: GateDefault = { tool: "SearchHotel", parameter: "city", value: "Porto", corrected: [], before: { adapter: files } };
+      const learned = {
+        carried: { before: [], after: [city] },
+        standing: { bound: { line: "shared", version: 2, adapter: files }, answering: null },
+      };
+      const known = async (): Promise<AdapterTensors | undefined> => parent;
+      expect(await examine(known, [two], { ...learned, reach: ["SearchHotel"] })).toMatchObject({ value: 0, asked: 1 });
+      expect(await examine(known, [two], learned)).toMatchObject({ value: 1, asked: 1 });
     });
 
     it("loses it where that version says the candidate's number by itself", async () => {

@@ -3,6 +3,7 @@ import { invariant } from "../../../shared/assert.ts";
 import { isAspect } from "../../../shared/aspects.ts";
 import { sampledBy } from "../../../shared/events.ts";
 import { LearnedDefault } from "../../../shared/learned-defaults.ts";
+import { type Place, samePlace } from "../../../shared/yielding.ts";
 import { argumentText } from "../../../shared/speech/calls.ts";
 import { readAnswer } from "../../teacher/answer-text.ts";
 import { askGreedily, type LearnerDependencies } from "./candidate.ts";
@@ -36,16 +37,19 @@ export async function withBase(
       .slice(0, 1),
   );
   if (calls.length === 0) return taught;
-  // What it said when it was corrected it had drawn, or said under other notes.
-  const drawn = group.flatMap(({ turns: own, held }) =>
-    held !== undefined && own.every((turn) => sampledBy(turn).version === 0) ? [held] : [],
-  );
+  // What it said when it was corrected it had drawn, or said under other notes, unless it was held to it.
+  const drawn = group.flatMap(({ turns: own, held }) => (held !== undefined && own.every((turn) => isFree(turn, taught)) ? [held] : []));
   const filled = calls.flatMap(({ arguments: args }) =>
     args[taught.parameter] === undefined ? [] : [argumentText(args[taught.parameter])],
   );
   const { data: byBase } = LearnedDefault.shape.byBase.safeParse([...new Set([...drawn, ...filled])]);
   // Of values too long to keep nothing is known.
   return byBase === undefined ? taught : { ...taught, byBase };
+}
+
+/** Whether the base has said it of its own accord. */
+function isFree(turn: CorrectedExchange["turns"][number], place: Place): boolean {
+  return sampledBy(turn).version === 0 && turn.payload.heldTo?.some((each) => samePlace(each, place)) !== true;
 }
 
 export function latest(group: readonly CorrectedExchange[]): CorrectedExchange {

@@ -28,7 +28,11 @@ function group(policyVersion: number): CorrectedExchange[] {
 
 describe("withBase", { timeout: 60_000 }, () => {
   /** What is learned where the base says so in the one conversation and in the other; and what it was asked. */
-  async function learned(said: [Written, Written], by = 1): Promise<{ byBase: string[] | undefined; asked: string[] }> {
+  async function learned(
+    said: [Written, Written],
+    by = 1,
+    corrected = group(by),
+  ): Promise<{ byBase: string[] | undefined; asked: string[] }> {
     const asked: string[] = [];
     const generate: EngineCalls["generate"] = async ({ prompts, adapter }) => {
       expect(adapter).toBeUndefined();
@@ -37,8 +41,8 @@ describe("withBase", { timeout: 60_000 }, () => {
     };
     const engine = Object.assign(Object.create(tiny.engine) as typeof tiny.engine, { generate });
     const base = { ...tiny.base, tokenizer };
-    const { byBase, ...taught } = await withBase({ base, engine }, { group: group(by), seed: 1 });
-    expect(taught).toEqual(taughtBy(group(by)));
+    const { byBase, ...taught } = await withBase({ base, engine }, { group: corrected, seed: 1 });
+    expect(taught).toEqual(taughtBy(corrected));
     return { byBase, asked };
   }
   const rooms = (number: string): Written => calls("SearchHotel", { city: "Porto", number_of_rooms: number });
@@ -62,6 +66,14 @@ describe("withBase", { timeout: 60_000 }, () => {
 
   it("counts what was corrected where the base itself had said it", async () => {
     expect((await learned([rooms("4"), none], 0)).byBase).toEqual(["1", "5", "4"]);
+  });
+
+  it("counts nothing that the base was held to", async () => {
+    const held = group(0).map((each) => {
+      const heldTo = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: each.held ?? "" }];
+      return { ...each, turns: each.turns.map((one) => ({ ...one, payload: { ...one.payload, heldTo } })) };
+    });
+    expect((await learned([rooms("4"), none], 0, held)).byBase).toEqual(["4"]);
   });
 
   it("leaves open what is too long to be kept", async () => {
