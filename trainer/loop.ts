@@ -26,7 +26,7 @@ import { sharesOf } from "./learn/batch/influence.ts";
 import { groundOf, isNewGround, servedUntil } from "./learn/batch/ground.ts";
 import { learnHeard } from "./learn/batch/learn-heard.ts";
 import type { Learner, UpdateOutcome } from "./learn/update/learner.ts";
-import { type Learned, type Made, manifestOf } from "./learn/batch/manifest.ts";
+import { type Learned, type Made, manifestOf, reachOf } from "./learn/batch/manifest.ts";
 import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
@@ -294,7 +294,7 @@ export class LineLoop {
     // A later correction of the same overrules an earlier one.
     const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && expected.some((each) => overrules(each, expect));
     const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const held = carriedBy(batch.head, { learned: learned.defaults, reach: learned.reach, loadAdapter });
+    const held = carriedBy(batch.head, { learned: learned.defaults, reach: reachOf(learned), loadAdapter });
     return gate({ parent, candidate: adapter, suite, ...held, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
   }
 

@@ -8,7 +8,7 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
 import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
-import { withOwnArguments } from "../../shared/own-arguments.ts";
+import { versionOf, withOwnArguments } from "../../shared/own-arguments.ts";
 import { answerEach, type Answering, inheritAnswering, type Standing, versionFor } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
@@ -170,7 +170,7 @@ export class InProcessSystem implements LearningSystem {
     const { answer: decided } = await yieldOrHold(this.#base.tokenizer, answer, { defaults, standing, heard: request, ask, askBase, hold });
     const outside = this.#answering?.outside;
     if (!holds || outside === undefined) return decided;
-    return withOwnArguments(decided, { learned: defaults, ask: () => askOnce(outside), hold });
+    return withOwnArguments(decided, { learned: defaults, heard: request, ask: () => askOnce(outside), hold });
   }
 
   async #sample(requests: readonly (Prompted & { held?: Sayable })[], { name }: Version): Promise<Sampled[]> {
@@ -226,7 +226,7 @@ export class InProcessSystem implements LearningSystem {
       signals: SignalSettings.parse({}),
       replay: toReplay(turns),
       rehearsed: toRehearsals(rehearsedFor(this.#defaults, turns, { seed }), turns),
-      othersAnswer: (tool) => versionFor(tool, this.#standing) !== this.#served,
+      othersAnswer: (place) => versionOf(place, this.#standing, this.#defaults) !== this.#served,
       parent: this.#served.adapter,
       parentVersion: this.#versions.length - 1,
       baseline: 0,

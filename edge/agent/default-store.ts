@@ -1,6 +1,6 @@
 /** What each version has learned and inherited, and who answers beside it, in the agent's SQLite: every head has them, and records are long. */
 import { z } from "zod";
-import { inheritDefaults } from "../../shared/learned-defaults.ts";
+import { inheritDefaults, MOST_DEFAULTS } from "../../shared/learned-defaults.ts";
 import { KeptDefaults, type PolicyVersion, ServedDefault, type VersionFiles } from "../../shared/policy.ts";
 import { inheritAnswering, versionFor } from "../../shared/reach.ts";
 
@@ -27,7 +27,8 @@ export class DefaultStore {
     const known = this.read(before.line, before.version);
     const standing = { bound: filesOf(before), answering: known.answering };
     const defaults = inheritDefaults(known.defaults, made.defaults, (tool) => versionFor(tool, standing));
-    const answering = inheritAnswering(standing, { by: filesOf(made), reach });
+    // Of more defaults than are kept nobody knows what they are about.
+    const answering = defaults.length < MOST_DEFAULTS ? inheritAnswering(standing, { by: filesOf(made), reach }) : null;
     if (defaults.length === 0 && answering === null) this.#sql.exec("DELETE FROM defaults WHERE line = ? AND version = ?", line, version);
     else this.#sql.exec("INSERT OR REPLACE INTO defaults VALUES (?, ?, ?)", line, version, JSON.stringify({ defaults, answering }));
   }

@@ -25,6 +25,8 @@ export type Carried = {
   readonly standing: Standing<Answerer>;
   /** The tools that the candidate answers for; null where for all. */
   readonly reach: Reach;
+  /** Who answers beside it where nothing was learned; absent where nobody else does. */
+  readonly outside?: Answerer;
 };
 
 /** What a personal line learns on new ground knows that ground before it. Engines elsewhere have one version answer for all. */
@@ -41,13 +43,15 @@ export function carriedBy(
   },
 ): Carried {
   const [ground, replaced] = [groundOf(head), replacedBy(head)];
-  const before = (tool: string): Answerer => versionFor<Answerer>(tool, { bound: ground.version, answering: ground.kept.answering });
+  const { answering } = ground.kept;
+  const before = (tool: string): Answerer => versionFor<Answerer>(tool, { bound: ground.version, answering });
   const after = inheritDefaults<GateDefault["before"]>(ground.kept.defaults, learned, before);
   return {
     carried: { before: replaced.kept.defaults, after },
     loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest: head.baseDigest, adapter })),
     standing: { bound: replaced.version, answering: head.onEngine ? null : replaced.kept.answering },
     reach: head.onEngine ? null : reach,
+    ...(!head.onEngine && reach !== null && { outside: answering?.outside ?? ground.version }),
   };
 }
 

@@ -51,6 +51,8 @@ export type GateRequest = {
   readonly standing?: Standing<Answerer>;
   /** The tools that the candidate answers for, so that of others what was said before it goes out. Absent or null: all. */
   readonly reach?: Reach;
+  /** Who answers beside the candidate where nothing was learned: other arguments of its calls than the learned ones are as there. Absent: nobody does. */
+  readonly outside?: Answerer;
   /** What the agent's engine gives its chat template. Absent: nothing. */
   readonly templateArguments?: TemplateArguments;
 };
@@ -130,6 +132,7 @@ export function createGate(deps: GateDependencies): OpenGate {
     loadBefore,
     standing = { bound: PARENT_ALONE, answering: null },
     reach = null,
+    outside,
   }) => {
     const before = parent === null ? undefined : PARENT;
     const versions = new VersionsBefore({ engine, tokenizer: deps.base.tokenizer, maxTokens: ANSWER_TOKENS, load: loadBefore });
@@ -153,7 +156,6 @@ export function createGate(deps: GateDependencies): OpenGate {
         own.map((each) => at(first, cases.indexOf(each))),
       );
       const then = zipStrict(own, await answer(deps, supposed, { ...how, adapter: CANDIDATE }));
-      const outside = reach === null ? undefined : (standing.answering?.outside ?? standing.bound);
       const served = await asServed(cases, { first, own: new Map(then), carried, versions, reach, outside });
       const kept = pairUp(cases, served.before, served.after, ({ name }) => name);
       const probed = pairUp(probes, sides.before.held, sides.after.held, nameOf).map(toProbed);

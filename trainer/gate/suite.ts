@@ -9,7 +9,10 @@ import { carrying, type GateDefault } from "./carried.ts";
 import type { Answered } from "./checks.ts";
 import type { VersionsBefore } from "./versions-before.ts";
 
-/** The parent's answers and the candidate's own as they would go out; where one of these seems lost, the versions before are asked, too. */
+/**
+ * The parent's answers and the candidate's own as they would go out; where one of these seems lost, the versions before are asked, too. Other arguments than
+ * the learned ones come from a version that answers under both, so that none of them is lost by the candidate.
+ */
 export async function asServed(
   cases: readonly SuiteCase[],
   {

@@ -56,7 +56,7 @@ export class VersionsBefore {
     const rules = { defaults: carried, standing: carried, heard, ask, askBase, hold };
     const { answer: held } = await yieldOrHold<GateDefault, Called>(this.#parts.tokenizer, withCall(answer), rules);
     if (outside === undefined) return held;
-    return withOwnArguments<Called>(held, { learned: carried, ask: () => askOnce(outside.adapter), hold });
+    return withOwnArguments<Called>(held, { learned: carried, heard, ask: () => askOnce(outside.adapter), hold });
   }
 
   /** Takes what was loaded out of the engine. */

@@ -8,7 +8,7 @@ import { zipStrict } from "../../shared/assert.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { Note } from "../../shared/note.ts";
 import type { LineHead, VersionFiles } from "../../shared/policy.ts";
-import { versionFor } from "../../shared/reach.ts";
+import { versionOf } from "../../shared/own-arguments.ts";
 import { argumentText, findTool, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
 import { untrainable, type LoggedTurn } from "../data/exchange.ts";
 import { wasOffered, wasSaid } from "../../shared/speech/mention.ts";
@@ -46,7 +46,7 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
     const known = neededOf.get(name);
     const open = notes.flatMap((note) => {
       const shown = turnsUnder(note, turns);
-      const by = versionOf(note, head);
+      const by = answererOf(note, head);
       const key = JSON.stringify([note.noteId, by.policyDigest, shown.map(({ turnId }) => turnId)]);
       return note.status === "inForce" && shown.length === TURNS_PER_NOTE ? [{ note, shown, by, key }] : [];
     });
@@ -72,10 +72,10 @@ export function createNoteReview({ engine, base: { tokenizer, rowTokens }, loadA
   };
 }
 
-/** The version whose weights are to have taken the note up; engines elsewhere have one answer for all tools. */
-function versionOf({ tool }: Note, { onEngine, stablePolicyDigest, adapter, answering }: LineHead): Weights {
+/** The version whose weights are to have taken the note up; engines elsewhere have one answer for all. */
+function answererOf(note: Note, { onEngine, stablePolicyDigest, adapter, answering, defaults }: LineHead): Weights {
   const bound = { policyDigest: stablePolicyDigest, adapter };
-  return onEngine ? bound : versionFor<Weights>(tool, { bound, answering });
+  return onEngine ? bound : versionOf<Weights>(note, { bound, answering }, defaults);
 }
 
 /** The last turns that had the note in their prompt and called its tool with its value, one of a session, where nothing else told the value. */

@@ -91,10 +91,21 @@ describe("YieldingAnswer of a version that has learned of one argument", () => {
   it("keeps its own where a note is about the tool, or that version's files are gone", async () => {
     const noted = prepared({ defaults: [learned], notes: [ROOMS], heard, answering }, script);
     expect(await answer(noted)).toMatchObject({ calls: ['{"city": "Faro", "rooms": "2"}'], version: 7 });
+    // How replies are to be worded is read by no policy, and about no call.
+    const worded = { ...ROOMS, noteId: "n_length", parameter: "@length", value: "4" };
+    const brief = prepared({ defaults: [learned], notes: [worded], heard, answering }, script);
+    expect(await answer(brief)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2"}'], version: 3 });
     const gone = prepared({ defaults: [learned], heard, answering }, (notes, number, held) => {
       if (number === 3) throw new Error("gone");
       return script(notes, number, held);
     });
     expect(await answer(gone)).toMatchObject({ calls: ['{"city": "Faro", "rooms": "2"}'], version: 7 });
+  });
+
+  it("keeps the call that the user was asked about, and agrees to", async () => {
+    const question = { role: "assistant" as const, content: "Shall I search a hotel in Faro with 2 rooms?" };
+    const agreed = { ...heard, messages: [...heard.messages, question, { role: "user" as const, content: "Yes, please do." }] };
+    const turn = prepared({ defaults: [learned], heard: agreed, answering }, script);
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro", "rooms": "2"}'], version: 7 });
   });
 });

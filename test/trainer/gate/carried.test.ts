@@ -105,6 +105,8 @@ describe("carriedBy", () => {
     expect(standing).toEqual({ bound: { line: "user-u1", version: 3, adapter: own }, answering: null });
     // One who had nothing of their own was answered by the ground.
     expect(at(null).carried.before).toEqual([board]);
+    // Other arguments than the learned ones are as without anything learned on the ground.
+    expect([at(6).outside, at(null).outside]).toEqual([version(0, "c"), version(0, "c")]);
     expect(at(null).standing).toEqual({ bound: { line: "shared", version: 7, adapter: ground }, answering: kept.answering });
   });
 
@@ -125,7 +127,9 @@ describe("carriedBy", () => {
     expect(carriedBy(head, { learned, reach: null, loadAdapter }).reach).toBeNull();
     // Engines elsewhere have one answer for all.
     const elsewhere = carriedBy({ ...head, onEngine: true }, { learned, reach, loadAdapter });
-    expect([elsewhere.reach, elsewhere.standing.answering]).toEqual([null, null]);
+    expect([elsewhere.reach, elsewhere.standing.answering, elsewhere.outside]).toEqual([null, null, undefined]);
+    // The first that learns anything is the last that has not.
+    expect(carriedBy(headOf(), { learned, reach, loadAdapter }).outside).toEqual({ line: "user-u1", version: 3, adapter: own });
   });
 
   it("has no version to ask whose files are gone", async () => {

@@ -192,7 +192,7 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
       const city: GateDefault = { tool: "SearchHotel", parameter: "city", value: "Porto", corrected: [], before: { adapter: files } };
       const learned = {
         carried: { before: [], after: [city] },
-        standing: { bound: { line: "shared", version: 2, adapter: files }, answering: null },
+        outside: { line: "shared", version: 2, adapter: files },
       };
       const known = async (): Promise<AdapterTensors | undefined> => parent;
       expect(await examine(known, [two], { ...learned, reach: ["SearchHotel"] })).toMatchObject({ value: 0, asked: 1 });

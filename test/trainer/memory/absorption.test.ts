@@ -70,7 +70,7 @@ describe("turnsUnder", () => {
 });
 
 describe("createNoteReview", () => {
-  const SERVED = { onEngine: false, adapter: null, answering: null };
+  const SERVED = { onEngine: false, adapter: null, answering: null, defaults: [] };
 
   it("asks the version that answers for the note's tool", async () => {
     const loaded: unknown[] = [];
@@ -104,7 +104,10 @@ describe("createNoteReview", () => {
     expect(await reviewed({ answering: answering("FindBus") })).toEqual([]);
     expect(await reviewed({ answering: answering("SearchHotel") })).toEqual([note]);
     expect(await reviewed({ answering: answering("SearchHotel"), onEngine: true })).toEqual([note]);
-    expect(loaded).toEqual([null, files("first"), files("stable")]);
+    // Other arguments than those that were learned about are as without anything learned.
+    const learned = { tool: "SearchHotel", parameter: "board", value: "full", corrected: [], before: version(0, null) };
+    expect(await reviewed({ answering: answering("SearchHotel"), defaults: [learned] })).toEqual([]);
+    expect(loaded).toEqual([null, files("first"), files("stable"), null]);
   });
 
   it("asks about the same turns under the same version once, whatever other lines are reviewed in between", async () => {

@@ -1,7 +1,9 @@
 /** What a line's next version is learned from: its parent, or, where the shared line has moved on under a personal one, the shared version. */
 import type { KeptDefaults, LineHead, VersionFiles } from "../../../shared/policy.ts";
-import { type Standing, isSameVersion, versionFor } from "../../../shared/reach.ts";
+import { versionOf } from "../../../shared/own-arguments.ts";
+import { type Standing, isSameVersion } from "../../../shared/reach.ts";
 import { SHARED_LINE } from "../../../shared/shared-line.ts";
+import type { Place } from "../../../shared/yielding.ts";
 import type { UpdateRequest } from "../update/learner.ts";
 
 /** A version with what it has learned. */
@@ -27,11 +29,11 @@ export function replacedBy(head: Head): Ground {
   return head.over?.parentOver === null ? groundOf(head) : parentOf(head);
 }
 
-/** What answers are held to until there is a next version, and of which tools another version than its ground makes them; engines elsewhere have one for all. */
+/** What answers are held to until there is a next version, and which of their calls and arguments are another version's than its ground's; engines elsewhere have one for all. */
 export function servedUntil(head: Head & Pick<LineHead, "onEngine">): Pick<UpdateRequest, "carried" | "othersAnswer"> {
   const { version, kept } = groundOf(head);
   const standing: Standing<Pick<VersionFiles, "line" | "version">> = { bound: version, answering: kept.answering };
-  const othersAnswer = (tool: string): boolean => !isSameVersion(versionFor(tool, standing), version);
+  const othersAnswer = (place: Place): boolean => !isSameVersion(versionOf(place, standing, kept.defaults), version);
   return { carried: kept.defaults, ...(!head.onEngine && { othersAnswer }) };
 }
 

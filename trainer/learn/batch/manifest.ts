@@ -33,8 +33,7 @@ export function manifestOf(
     }),
     hints: [...new Set(used.flatMap(({ verdict }) => (verdict.hint === undefined ? [] : [verdict.hint.text])))],
     defaults: fittingDefaults(outcome.defaults),
-    // Of more tools than a manifest has room for it answers for all.
-    reach: Reach.safeParse(outcome.reach).data ?? null,
+    reach: reachOf(outcome),
     metrics: outcome.metrics,
     changes: [...outcome.changes],
     gate,
@@ -43,6 +42,12 @@ export function manifestOf(
     seed,
     runtime: { ...runtime },
   };
+}
+
+/** What a version answers for. One that has learned more than a manifest has room for answers for all, since nobody knows about what. */
+export function reachOf({ defaults, reach }: Pick<Learned, "defaults" | "reach">): Reach {
+  const count = (some: readonly LearnedDefault[]): number => some.filter(({ held }) => held !== false).length;
+  return count(fittingDefaults(defaults)) < count(defaults) ? null : (Reach.safeParse(reach).data ?? null);
 }
 
 /** What is too long to be looked for in calls costs no version its place; nor do those that hold no longer cost the ones that were learned theirs. */

@@ -16,6 +16,7 @@ import type { AdapterTensors } from "../../policy/adapter.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import type { Rehearsal } from "../lesson/rehearsal.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";
+import type { Place } from "../../../shared/yielding.ts";
 
 /** An answer with the one that somebody supplied in its place. */
 export type SuppliedAnswer = {
@@ -69,8 +70,8 @@ export type UpdateRequest = {
   readonly parentVersion: number;
   /** What the line's answers are held to. Absent: nothing. */
   readonly carried?: readonly HeldDefault[];
-  /** Whether another version than the parent answers for a tool, so that nobody sees what the parent does there. Absent: none ever does. */
-  readonly othersAnswer?: (tool: string) => boolean;
+  /** Whether another version than the parent answers for an argument, so that nobody sees what the parent does there. Absent: none ever does. */
+  readonly othersAnswer?: (place: Place) => boolean;
   /** Running mean of the agent's rewards, in [−1, 1]. */
   readonly baseline: number;
   readonly objective: ObjectiveName;

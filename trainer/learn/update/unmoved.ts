@@ -8,7 +8,8 @@ import { ownRow, type Lesson } from "../../teacher/answers.ts";
 import { writtenText } from "../../teacher/answer-text.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import { zipStrict } from "../../../shared/assert.ts";
-import { samePlace } from "../../../shared/yielding.ts";
+import { isOwn } from "../../../shared/own-arguments.ts";
+import { type Place, samePlace } from "../../../shared/yielding.ts";
 import { takeCandidate, type LearnerDependencies } from "./candidate.ts";
 import { changedTurns, describeChanges, driftBetween } from "./report.ts";
 import { refuse, type CorrectionResult, type LearnedCorrection, type Work } from "./result.ts";
@@ -32,7 +33,8 @@ export async function withoutLift(
       (each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value,
     ),
   );
-  const isOfAnother = toolsOf(taughtBy(work.group)).some((tool) => work.request.othersAnswer?.(tool) === true);
+  const { parameter } = taughtBy(work.group);
+  const isOfAnother = toolsOf(taughtBy(work.group)).some((tool) => work.request.othersAnswer?.({ tool, parameter }) === true);
   if (!settings.defaultsYield || !(isHeldOtherwise || isOfAnother))
     return refuse(
       "teacher/noLift",
@@ -41,13 +43,13 @@ export async function withoutLift(
   return asTheyAre(deps, work, taught);
 }
 
-/** Who answers once what was learned so far is served: the candidate for the tools that it has learned of, and others for all others. */
+/** Who answers once what was learned so far is served: the candidate for the arguments that it has learned about, and others for all others. */
 export function answeredAsOf(
-  { parent, othersAnswer }: Pick<UpdateRequest, "parent" | "othersAnswer">,
-  { current, reach }: { current: AdapterTensors | null; reach: Reach },
+  { parent, othersAnswer, carried = [] }: Pick<UpdateRequest, "parent" | "othersAnswer" | "carried">,
+  { current, reach, learned }: { current: AdapterTensors | null; reach: Reach; learned: readonly Place[] },
 ): Pick<UpdateRequest, "othersAnswer"> {
   if (othersAnswer === undefined || current === parent) return {};
-  return { othersAnswer: (tool) => reach !== null && !reach.includes(tool) };
+  return { othersAnswer: (place) => reach !== null && (!reach.includes(place.tool) || isOwn(place, [...learned, ...carried])) };
 }
 
 /**

@@ -65,7 +65,7 @@ export function createLearner(given: Omit<LearnerDependencies, "errandPools">): 
       for (const [index, { events, teaches, tools = null, learn, tries = 1 }] of tasks.tasks.entries()) {
         const earlier = learned.flatMap(({ held }) => held ?? []);
         const task = { learn, earlier, current, name: `${updates}.${index}` };
-        const asOf = { ...request, ...answeredAsOf(request, { current, reach }) };
+        const asOf = { ...request, ...answeredAsOf(request, { current, reach, learned: defaults }) };
         let result = await learnTask(deps, { ...task, request: asOf });
         for (let tried = 1; tried < tries && fellShort(result); tried += 1)
           result = await learnTask(deps, { ...task, request: { ...asOf, seed: seedAt(request.seed, AGAIN + tried) } });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { AssistantMessage } from "../../../../shared/chat.ts";
 import { inheritDefaults, MOST_DEFAULTS } from "../../../../shared/learned-defaults.ts";
 import type { AnswerRow } from "../../../../trainer/learn/lesson/answer-rows.ts";
-import { fittingDefaults } from "../../../../trainer/learn/batch/manifest.ts";
+import { fittingDefaults, reachOf } from "../../../../trainer/learn/batch/manifest.ts";
 import { releasedBy, releasedByCases } from "../../../../trainer/learn/batch/released.ts";
 import { call, SEARCH, TOOLS, turn, user } from "../../hotel.ts";
 
@@ -24,6 +24,14 @@ it("what was learned keeps its place beside many that hold no longer", () => {
   const released = Array.from({ length: 200 }, (_, at) => ({ ...learned, parameter: `p${at}`, held: false as const }));
   const fitting = fittingDefaults([learned, ...released]);
   expect([fitting.length, fitting[0]]).toEqual([MOST_DEFAULTS, learned]);
+});
+
+it("a version that has learned more than can be told answers for everything", () => {
+  const learned = { tool: "SearchHotel", parameter: "stars", value: "4", corrected: null };
+  const reach = ["SearchHotel"];
+  expect(reachOf({ defaults: [learned, { ...learned, value: "4".repeat(201), held: false }], reach })).toEqual(reach);
+  expect(reachOf({ defaults: [learned, { ...learned, parameter: "name", value: "4".repeat(201) }], reach })).toBeNull();
+  expect(reachOf({ defaults: [learned], reach: Array.from({ length: 129 }, (_, at) => `tool${at}`) })).toBeNull();
 });
 
 const tool = SEARCH.function.name;

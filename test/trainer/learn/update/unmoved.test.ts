@@ -36,7 +36,7 @@ async function corrected(
     ...{ corrected: [exchange], supplied: [], rewarded: [], replay: [], parent: null, parentVersion: 0, baseline: 0, seed: 7 },
     ...{ signals: SignalSettings.parse({}), objective: "hybrid" },
     ...(carried && { carried }),
-    othersAnswer: (tool) => others.includes(tool),
+    othersAnswer: ({ tool }) => others.includes(tool),
   };
   const { engine, base } = tiny;
   const deps = { engine, base, settings, now: () => 0, errandPools: new ErrandPools(engine, base) };
@@ -60,16 +60,32 @@ function lessonOf({ turnId, payload: { messages, tools } }: ReturnType<typeof tu
 describe("answeredAsOf", () => {
   const parent = { tensors: new Map(), rank: 2, alpha: 4 };
   const others = (current: UpdateRequest["parent"], reach: Reach, of: UpdateRequest["othersAnswer"] = () => true) =>
-    ["SearchHotel", "FindBus"].map((tool) => answeredAsOf({ parent, othersAnswer: of }, { current, reach }).othersAnswer?.(tool));
+    ["SearchHotel", "FindBus"].map((tool) =>
+      answeredAsOf({ parent, othersAnswer: of }, { current, reach, learned: [] }).othersAnswer?.({ tool, parameter: "city" }),
+    );
 
   it("has the candidate answer for what the batch has taught it before, and others for what it has not", () => {
     expect(others({ ...parent }, ["SearchHotel"])).toEqual([false, true]);
     expect(others({ ...parent }, null)).toEqual([false, false]);
   });
 
+  it("has others answer for arguments that nothing was learned about, where something was about another of the tool", () => {
+    const rooms = { ...PLACE, value: "1" };
+    const asOf = (carried: UpdateRequest["carried"], learned: readonly (typeof PLACE)[]) => {
+      const request = { parent, othersAnswer: () => false, ...(carried && { carried }) };
+      const { othersAnswer } = answeredAsOf(request, { current: { ...parent }, reach: [PLACE.tool], learned });
+      return ["city", PLACE.parameter].map((parameter) => othersAnswer?.({ tool: PLACE.tool, parameter }));
+    };
+    expect([asOf(undefined, [PLACE]), asOf([rooms], []), asOf([rooms], [{ ...PLACE, parameter: "city" }])]).toEqual([
+      [true, false],
+      [true, false],
+      [false, false],
+    ]);
+  });
+
   it("leaves it with who answered before where nothing is learned yet, or one version answers for all", () => {
-    expect(answeredAsOf({ parent, othersAnswer: () => true }, { current: parent, reach: [] })).toEqual({});
-    expect(answeredAsOf({ parent }, { current: { ...parent }, reach: ["SearchHotel"] })).toEqual({});
+    expect(answeredAsOf({ parent, othersAnswer: () => true }, { current: parent, reach: [], learned: [] })).toEqual({});
+    expect(answeredAsOf({ parent }, { current: { ...parent }, reach: ["SearchHotel"], learned: [] })).toEqual({});
   });
 });
 
