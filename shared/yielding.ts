@@ -110,7 +110,10 @@ export function tells(
   return isCommon ? named && sure : named || sure || trust === "filled";
 }
 
-/** The only one of the parameter's options that the user asks for by its name in the request at hand, for no other argument; undefined where there is none, or several. */
+/**
+ * The only one of the parameter's options that the user asks for in the request at hand, by its name and for no other argument, by the count ("a 3 star hotel") or
+ * as a truth of what it is about ("pets should be allowed"); undefined where there is none, or several.
+ */
 export function askedOption(
   { tool, parameter }: Place,
   { args, heard: { messages, tools } }: { args: Readonly<Record<string, unknown>>; heard: Heard },
@@ -118,13 +121,14 @@ export function askedOption(
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);
   if (owner === undefined || read === undefined) return undefined;
-  // What two parameters list may be said of either.
   const others = readParameters(owner).filter(({ name }) => name !== parameter);
-  const own = read.allowed.filter((option) => others.every(({ allowed }) => !allowed.includes(option)));
   const request = requestOf(messages);
-  const [only, ...more] = own.filter((value) => {
+  const [only, ...more] = read.allowed.filter((value) => {
+    if (wasCounted(request, { parameter: read, value })) return true;
+    // What two parameters list may be said of either, but for a truth, whose own words are said.
+    const isShared = read.kind !== "boolean" && others.some(({ allowed }) => allowed.includes(value));
     const said = { parameter: read, value, args: { ...args, [parameter]: value }, tool };
-    return !ORDINALS.has(value.toLowerCase()) && wasAskedFor(request, said);
+    return !isShared && !ORDINALS.has(value.toLowerCase()) && wasAskedFor(request, said);
   });
   return more.length === 0 ? only : undefined;
 }

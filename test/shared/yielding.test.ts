@@ -55,6 +55,21 @@ describe("askedOption", () => {
     ]);
   });
 
+  it("is what is counted, or told of what a truth is about, whatever other parameters list", () => {
+    const number = { type: "string", enum: ["1", "2", "3"] };
+    const truth = { type: "string", enum: ["True", "False"] };
+    const properties = { number_of_rooms: number, star_rating: number, pets_allowed: truth, has_wifi: truth };
+    const hotel = { type: "function" as const, function: { name: "FindHotel", parameters: { type: "object", properties } } };
+    const of = (content: string) =>
+      Object.keys(properties).map((parameter) =>
+        askedOption({ tool: "FindHotel", parameter }, { args: {}, heard: { messages: [{ role: "user", content }], tools: [hotel] } }),
+      );
+    expect(of("I need 1 room in a 3 star hotel.")).toEqual(["1", "3", undefined, undefined]);
+    expect(of("A place where pets should be allowed.")).toEqual([undefined, undefined, "True", undefined]);
+    expect(of("A hotel with wifi, and no pets.")).toEqual([undefined, undefined, "False", "True"]);
+    expect(of("Are pets allowed there? We are 3.")).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
   it("overrules a default, whatever the policy makes of it", () => {
     const heard: Heard = { messages: [{ role: "user", content: "A business flight." }], tools: [tool] };
     const about = { tool: "FindFlights", parameter: "seat_class", value: "economy", corrected: [] };

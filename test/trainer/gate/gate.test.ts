@@ -196,7 +196,7 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
       };
       const known = async (): Promise<AdapterTensors | undefined> => parent;
       expect(await examine(known, [two], { ...learned, reach: ["SearchHotel"] })).toMatchObject({ value: 0, asked: 1 });
-      expect(await examine(known, [two], learned)).toMatchObject({ value: 1, asked: 1 });
+      expect(await examine(known, [two], { carried: learned.carried })).toMatchObject({ value: 1, asked: 1 });
     });
 
     it("loses it where that version says the candidate's number by itself", async () => {
