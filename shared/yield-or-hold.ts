@@ -4,7 +4,7 @@
  * learned.
  */
 import { isMadeUp, type Passed, passedFor, type Said } from "./held-notes.ts";
-import { argumentText } from "./speech/calls.ts";
+import { argumentText, sameText } from "./speech/calls.ts";
 import type { Tokenizer } from "./tokenizer.ts";
 import {
   askedOption,
@@ -59,15 +59,20 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
   const yielded: Default[] = [];
   const held: Default[] = [];
   const told: { readonly learned: Default; readonly by: Answer }[] = [];
-  /** What the version before says, and the first of it and the base that tells what was said. */
+  /** What the version before says, and the first of it and the base that tells what was said; of an option that was asked for, the first that has heard which. */
   const listen = async (learned: Default, isSaid: (about: CarriedDefault, without: Answer & WrittenAnswer, trust: Trust) => boolean) => {
+    const asked = askedOption(learned, { args: chosen.call?.arguments ?? {}, heard });
+    const isOther = (by: Answer): boolean => asked !== undefined && !sameText(filledWith(learned, by) ?? asked, asked);
     const before = await ask(learned, chosen);
-    if (before !== undefined && isSaid(learned, before, "sure")) return { before, said: before };
+    const heardBefore = before !== undefined && isSaid(learned, before, "sure") ? before : undefined;
+    if (heardBefore !== undefined && !isOther(heardBefore)) return { before, said: heardBefore };
     const base = await askBase(learned, chosen);
     const { byBase } = learned;
     // What a version made up when it was corrected the base may well have heard.
     const about = byBase === undefined ? learned : { ...learned, corrected: byBase };
-    return { before, said: base !== undefined && isSaid(about, base, trustIn(byBase)) ? base : undefined };
+    const heardByBase = base !== undefined && isSaid(about, base, trustIn(byBase)) ? base : undefined;
+    const isBest = heardByBase !== undefined && (heardBefore === undefined || !isOther(heardByBase));
+    return { before, said: isBest ? heardByBase : heardBefore };
   };
   const yieldTo = (learned: Default, by: Answer): void => {
     const value = filledWith(learned, by);

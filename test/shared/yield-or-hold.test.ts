@@ -98,6 +98,17 @@ describe("a default that the answer has", () => {
     expect(board).toMatchObject({ answer: full, yielded: [] });
   });
 
+  it("yields to the option that the user asks for, as the base hears it where the version before has a third", async () => {
+    const board = (value: string) => calls("SearchHotel", { city: "Faro", board: value });
+    const more = { defaults: [BOARD], heard: saying("A hotel in Faro with breakfast, please.") };
+    const [third, asked] = [board("none"), board("breakfast")];
+    const held = asked;
+    expect(await decided(board("full"), { "no board": third, base: asked }, { ...more, held })).toMatchObject({ answer: held });
+    // Whatever they make of it, the default does not stand.
+    expect(await decided(board("full"), { "no board": third, base: third }, more)).toMatchObject({ answer: third });
+    expect(await decided(board("full"), { "no board": asked, base: third }, more)).toMatchObject({ answer: asked, asked: ["no board"] });
+  });
+
   it("yields to a value that a version once made up, where the base did not and may have heard it", async () => {
     const [full, none] = ["full", "none"].map((board) => calls("SearchHotel", { board })) as [Written, Written];
     const heard = saying("A hotel in Faro. We eat out anyway.");
