@@ -62,16 +62,16 @@ export async function yieldOrHold<Default extends CarriedDefault, Answer extends
   /** What the version before says, and the first of it and the base that tells what was said; of an option that was asked for, the first that has heard which. */
   const listen = async (learned: Default, isSaid: (about: CarriedDefault, without: Answer & WrittenAnswer, trust: Trust) => boolean) => {
     const asked = askedOption(learned, { args: chosen.call?.arguments ?? {}, heard });
-    const isOther = (by: Answer): boolean => asked !== undefined && !sameText(filledWith(learned, by) ?? asked, asked);
+    const hasIt = (by: Answer): boolean => asked === undefined || sameText(filledWith(learned, by) ?? "", asked);
     const before = await ask(learned, chosen);
     const heardBefore = before !== undefined && isSaid(learned, before, "sure") ? before : undefined;
-    if (heardBefore !== undefined && !isOther(heardBefore)) return { before, said: heardBefore };
+    if (heardBefore !== undefined && hasIt(heardBefore)) return { before, said: heardBefore };
     const base = await askBase(learned, chosen);
     const { byBase } = learned;
     // What a version made up when it was corrected the base may well have heard.
     const about = byBase === undefined ? learned : { ...learned, corrected: byBase };
     const heardByBase = base !== undefined && isSaid(about, base, trustIn(byBase)) ? base : undefined;
-    const isBest = heardByBase !== undefined && (heardBefore === undefined || !isOther(heardByBase));
+    const isBest = heardByBase !== undefined && (heardBefore === undefined || hasIt(heardByBase));
     return { before, said: isBest ? heardByBase : heardBefore };
   };
   const yieldTo = (learned: Default, by: Answer): void => {
