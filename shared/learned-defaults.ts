@@ -1,6 +1,7 @@
 /** What a version has learned to use where the user names nothing: its own defaults, and those that it has from the versions before. */
 import { z } from "zod";
 import { topicsOf } from "./aspects.ts";
+import { type Answering, inheritAnswering, type Reach, type Standing, versionFor } from "./reach.ts";
 import { samePlace } from "./yielding.ts";
 
 const MOST_BY_BASE = 16; // values
@@ -38,6 +39,22 @@ export type InheritedDefault<Before> = Pick<LearnedDefault, "tool" | "parameter"
 
 /** That a version has; of more the oldest are no longer asked about. */
 export const MOST_DEFAULTS = 128;
+
+/** What a version has learned with all that it descends from, newest first, and who answers beside it; null where it answers for everything. */
+export type Kept<Version> = { readonly defaults: readonly InheritedDefault<Version>[]; readonly answering: Answering<Version> | null };
+
+/**
+ * What a version has once it has learned this over another. One with more defaults than are kept answers for everything, since nobody knows what the
+ * rest are about.
+ * @param options.by the version itself
+ */
+export function inheritKept<Version>(
+  { bound, defaults: known, answering }: Kept<Version> & Standing<Version>,
+  { by, learned, reach }: { by: Version; learned: readonly LearnedDefault[]; reach: Reach },
+): Kept<Version> {
+  const defaults = inheritDefaults(known, learned, (tool) => versionFor(tool, { bound, answering }));
+  return { defaults, answering: defaults.length < MOST_DEFAULTS ? inheritAnswering({ bound, answering }, { by, reach }) : null };
+}
 
 /**
  * The defaults of a version, newest first: its parent's with what it has learned itself. Learned again, a default has its latest value and

@@ -7,9 +7,9 @@ import { at, zipStrict } from "../../shared/assert.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, type Sayable } from "../../shared/held-notes.ts";
-import { type InheritedDefault, inheritDefaults } from "../../shared/learned-defaults.ts";
+import { type InheritedDefault, inheritKept, type Kept } from "../../shared/learned-defaults.ts";
 import { versionOf, withOwnArguments } from "../../shared/own-arguments.ts";
-import { answerEach, type Answering, inheritAnswering, type Standing, versionFor } from "../../shared/reach.ts";
+import { answerEach, type Standing } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { SignalSettings } from "../../shared/signal-settings.ts";
 import { spacedJson } from "../../shared/spaced-json.ts";
@@ -50,6 +50,7 @@ type Version = {
 };
 
 const BARE: Version = { line: SHARED_LINE, version: 0, name: undefined, adapter: null };
+const NOTHING: Kept<Version> = { defaults: [], answering: null };
 
 const ANSWER_TOKENS = 112;
 const GENERATE_ROWS = 64;
@@ -64,10 +65,8 @@ export class InProcessSystem implements LearningSystem {
   #log = new Logbook();
   /** By number; the bare base is 0. */
   #versions: Version[] = [BARE];
-  /** What the last of them has learned, newest first. */
-  #defaults: InheritedDefault<Version>[] = [];
-  /** Who answers beside it. */
-  #answering: Answering<Version> | null = null;
+  /** What the last of them has learned, and who answers beside it. */
+  #kept: Kept<Version> = NOTHING;
 
   private constructor(
     { base, engine, judge }: { base: Base; engine: Engine; judge: Judge },
@@ -101,8 +100,7 @@ export class InProcessSystem implements LearningSystem {
   async forget(): Promise<void> {
     for (const { name } of this.#versions) if (name !== undefined) await this.#engine.dropAdapter(name);
     this.#versions = [BARE];
-    this.#defaults = [];
-    this.#answering = null;
+    this.#kept = NOTHING;
     this.#log = new Logbook();
   }
 
@@ -129,7 +127,7 @@ export class InProcessSystem implements LearningSystem {
   }
 
   get #standing(): Standing<Version> {
-    return { bound: this.#served, answering: this.#answering };
+    return { bound: this.#served, answering: this.#kept.answering };
   }
 
   /**
@@ -149,7 +147,7 @@ export class InProcessSystem implements LearningSystem {
     { request, by, answer }: { request: Prompted; by: Version; answer: Sampled },
     { holds }: { holds: boolean },
   ): Promise<Sampled> {
-    const defaults = this.#defaults;
+    const { defaults, answering } = this.#kept;
     const from = new Map([[answer, by]]);
     const said = new Map<Version, Sampled | undefined>();
     const askOnce = async (version: Version): Promise<Sampled | undefined> => {
@@ -168,7 +166,7 @@ export class InProcessSystem implements LearningSystem {
     };
     const standing = holds ? defaults : [];
     const { answer: decided } = await yieldOrHold(this.#base.tokenizer, answer, { defaults, standing, heard: request, ask, askBase, hold });
-    const outside = this.#answering?.outside;
+    const outside = answering?.outside;
     if (!holds || outside === undefined) return decided;
     return withOwnArguments(decided, { learned: defaults, heard: request, ask: () => askOnce(outside), hold });
   }
@@ -225,8 +223,8 @@ export class InProcessSystem implements LearningSystem {
       rewarded: [],
       signals: SignalSettings.parse({}),
       replay: toReplay(turns),
-      rehearsed: toRehearsals(rehearsedFor(this.#defaults, turns, { seed }), turns),
-      othersAnswer: (place) => versionOf(place, this.#standing, this.#defaults) !== this.#served,
+      rehearsed: toRehearsals(rehearsedFor(this.#kept.defaults, turns, { seed }), turns),
+      othersAnswer: (place) => versionOf(place, this.#standing, this.#kept.defaults) !== this.#served,
       parent: this.#served.adapter,
       parentVersion: this.#versions.length - 1,
       baseline: 0,
@@ -237,10 +235,8 @@ export class InProcessSystem implements LearningSystem {
       const name = `served.${this.#versions.length}`;
       await this.#engine.loadAdapter(name, outcome.adapter);
       const { defaults: learned, reach } = outcome;
-      const standing = this.#standing;
       const by = { ...BARE, version: this.#versions.length, name, adapter: outcome.adapter };
-      this.#defaults = inheritDefaults(this.#defaults, learned, (tool) => versionFor(tool, standing));
-      this.#answering = inheritAnswering(standing, { by, reach });
+      this.#kept = inheritKept({ bound: this.#served, ...this.#kept }, { by, learned, reach });
       this.#versions.push(by);
     }
     const note =

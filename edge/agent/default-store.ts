@@ -1,8 +1,7 @@
 /** What each version has learned and inherited, and who answers beside it, in the agent's SQLite: every head has them, and records are long. */
 import { z } from "zod";
-import { inheritDefaults, MOST_DEFAULTS } from "../../shared/learned-defaults.ts";
+import { inheritKept } from "../../shared/learned-defaults.ts";
 import { KeptDefaults, type PolicyVersion, ServedDefault, type VersionFiles } from "../../shared/policy.ts";
-import { inheritAnswering, versionFor } from "../../shared/reach.ts";
 
 const TABLES = `CREATE TABLE IF NOT EXISTS defaults (
   line TEXT NOT NULL, version INTEGER NOT NULL, defaults TEXT NOT NULL, PRIMARY KEY (line, version)) WITHOUT ROWID`;
@@ -25,12 +24,10 @@ export class DefaultStore {
   put(made: PolicyVersion, before: PolicyVersion): void {
     const { line, version, reach } = made;
     const known = this.read(before.line, before.version);
-    const standing = { bound: filesOf(before), answering: known.answering };
-    const defaults = inheritDefaults(known.defaults, made.defaults, (tool) => versionFor(tool, standing));
-    // Of more defaults than are kept nobody knows what they are about.
-    const answering = defaults.length < MOST_DEFAULTS ? inheritAnswering(standing, { by: filesOf(made), reach }) : null;
-    if (defaults.length === 0 && answering === null) this.#sql.exec("DELETE FROM defaults WHERE line = ? AND version = ?", line, version);
-    else this.#sql.exec("INSERT OR REPLACE INTO defaults VALUES (?, ?, ?)", line, version, JSON.stringify({ defaults, answering }));
+    const kept = inheritKept({ bound: filesOf(before), ...known }, { by: filesOf(made), learned: made.defaults, reach });
+    if (kept.defaults.length === 0 && kept.answering === null)
+      this.#sql.exec("DELETE FROM defaults WHERE line = ? AND version = ?", line, version);
+    else this.#sql.exec("INSERT OR REPLACE INTO defaults VALUES (?, ?, ?)", line, version, JSON.stringify(kept));
   }
 
   read(line: string, version: number): KeptDefaults {

@@ -1,6 +1,6 @@
 /** Which defaults a version has, and what the version was before each. */
 import { describe, expect, it } from "vitest";
-import { inheritDefaults, LearnedDefault, MOST_DEFAULTS, type InheritedDefault } from "../../shared/learned-defaults.ts";
+import { inheritDefaults, inheritKept, LearnedDefault, MOST_DEFAULTS, type InheritedDefault } from "../../shared/learned-defaults.ts";
 
 const learned = (parameter: string, value: string, corrected: string | null = null): LearnedDefault => ({
   tool: "SearchHotel",
@@ -96,4 +96,13 @@ describe("LearnedDefault", () => {
     expect(LearnedDefault.safeParse(learned("note", "x".repeat(201))).success).toBe(false);
     expect(LearnedDefault.safeParse(learned("note", "x".repeat(200))).success).toBe(true);
   });
+});
+
+it("a version with more defaults than are kept answers for everything", () => {
+  const learned = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ tool: "SearchHotel", parameter: `p${at}`, value: "1", corrected: null }));
+  const kept = (count: number) =>
+    inheritKept({ bound: 0, defaults: [], answering: null }, { by: 1, learned: learned(count), reach: ["SearchHotel"] });
+  expect(kept(2)).toMatchObject({ defaults: [{ before: 0 }, { before: 0 }], answering: { outside: 0, tools: [{ by: 1 }] } });
+  expect(kept(MOST_DEFAULTS).answering).toBeNull();
 });

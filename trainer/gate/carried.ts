@@ -1,8 +1,8 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. */
 import { appliesTo } from "../../shared/aspects.ts";
-import { type HeldDefault, inheritDefaults, type LearnedDefault } from "../../shared/learned-defaults.ts";
+import { type HeldDefault, inheritKept, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, VersionFiles } from "../../shared/policy.ts";
-import { type Reach, type Standing, versionFor } from "../../shared/reach.ts";
+import type { Reach, Standing } from "../../shared/reach.ts";
 import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import { unlessGone } from "../feed/gone.ts";
@@ -43,15 +43,18 @@ export function carriedBy(
   },
 ): Carried {
   const [ground, replaced] = [groundOf(head), replacedBy(head)];
-  const { answering } = ground.kept;
-  const before = (tool: string): Answerer => versionFor<Answerer>(tool, { bound: ground.version, answering });
-  const after = inheritDefaults<GateDefault["before"]>(ground.kept.defaults, learned, before);
+  // Of the candidate itself nobody asks anything.
+  const { defaults: after, answering } = inheritKept<Answerer | undefined>(
+    { bound: ground.version, ...ground.kept },
+    { by: undefined, learned, reach },
+  );
+  const isAlone = head.onEngine || answering === null;
   return {
     carried: { before: replaced.kept.defaults, after },
     loadBefore: (adapter) => unlessGone(() => loadAdapter({ baseDigest: head.baseDigest, adapter })),
     standing: { bound: replaced.version, answering: head.onEngine ? null : replaced.kept.answering },
-    reach: head.onEngine ? null : reach,
-    ...(!head.onEngine && reach !== null && { outside: answering?.outside ?? ground.version }),
+    reach: isAlone ? null : reach,
+    ...(!isAlone && answering.outside && { outside: answering.outside }),
   };
 }
 

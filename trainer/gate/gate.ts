@@ -151,10 +151,8 @@ export function createGate(deps: GateDependencies): OpenGate {
       };
       const first = (await answerEach(cases, standing, byVersion)).map(({ answer: said }) => said);
       const own = cases.filter((each) => mayAnswer(each, reach));
-      const supposed = supposing(
-        own,
-        own.map((each) => at(first, cases.indexOf(each))),
-      );
+      const saidOf = new Map(zipStrict(cases, first));
+      const supposed = own.map((each) => ({ ...each, supposed: saidOf.get(each)?.tokens }));
       const then = zipStrict(own, await answer(deps, supposed, { ...how, adapter: CANDIDATE }));
       const served = await asServed(cases, { first, own: new Map(then), carried, versions, reach, outside });
       const kept = pairUp(cases, served.before, served.after, ({ name }) => name);

@@ -33,8 +33,8 @@ export async function withoutLift(
       (each) => samePlace(each, { tool: tool.function.name, parameter: parameter.name }) && each.value !== hint.value,
     ),
   );
-  const { parameter } = taughtBy(work.group);
-  const isOfAnother = toolsOf(taughtBy(work.group)).some((tool) => work.request.othersAnswer?.({ tool, parameter }) === true);
+  const learned = taughtBy(work.group);
+  const isOfAnother = toolsOf(learned).some((tool) => work.request.othersAnswer?.({ ...learned, tool }) === true);
   if (!settings.defaultsYield || !(isHeldOtherwise || isOfAnother))
     return refuse(
       "teacher/noLift",
