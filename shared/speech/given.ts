@@ -4,7 +4,9 @@ import { heldElsewhere, sameText } from "./calls.ts";
 import { isOwnWord, mentions, namesTopic, numbersAmong, requestOf, topicWords, wasCounted, withoutPronoun, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { knownForms, mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
-import { clausesOf, isWanted, PRONOUN, truthTold, withoutGeneric } from "./wanted.ts";
+import { clausesOf } from "./sentences.ts";
+import { truthTold, withoutGeneric } from "./truth.ts";
+import { isWanted, PRONOUN } from "./wanted.ts";
 import { containsPhrase, phrasesIn, sameStem, wordsOf } from "./words.ts";
 
 /**

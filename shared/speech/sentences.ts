@@ -1,5 +1,5 @@
-/** Sentences of what a person wrote. */
-import { PERSON_TITLES } from "./words.ts";
+/** Sentences and clauses of what a person wrote. */
+import { PERSON_TITLES, TITLES } from "./words.ts";
 
 const ENDS = new RegExp(`(?<=(?<!\\b(?:${PERSON_TITLES}))[.!?])\\s+|\\n+`);
 
@@ -9,4 +9,18 @@ export function sentencesOf(text: string): string[] {
     .split(ENDS)
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "");
+}
+
+// "couldn't you", "shouldn't it be" and "don't forget" refuse nothing.
+const ASKING_ANYWAY =
+  /\b(?:ca|could|should|would|wo|was|were|is|are|did|does|do)n't (?:you|we|it|that|this|they|he|she|i|there)\b|\b(?:don't|do not) forget\b/gi;
+
+const CLAUSE_ENDS = new RegExp(
+  `[,;!?\\n–—]|:(?!\\d)|(?<!\\b(?:\\p{L}|${TITLES}))\\.(?=\\s|$)| - |(?<!\\b(?:any\\w*|every\\w*|nothing|all|whatever)(?: \\w+)?) but `,
+  "iu",
+);
+
+/** Parts of sentences, each of which refuses or asks for itself. */
+export function clausesOf(text: string): string[] {
+  return text.replaceAll("’", "'").replaceAll(ASKING_ANYWAY, " ").split(CLAUSE_ENDS);
 }

@@ -18,7 +18,8 @@ import { heldText, lastCall, type Stands } from "./ground.ts";
 import { askedElsewhere, opensElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
 import { wishfulWords } from "./wishful.ts";
-import { answeredTruth, ORDINALS } from "../../shared/speech/wanted.ts";
+import { answeredTruth } from "../../shared/speech/truth.ts";
+import { ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 

@@ -4,7 +4,8 @@
  */
 import type { ToolDefinition } from "../../shared/chat.ts";
 import { humanise } from "../../shared/speech/parameters.ts";
-import { clausesOf, isRefused } from "../../shared/speech/wanted.ts";
+import { clausesOf } from "../../shared/speech/sentences.ts";
+import { isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import { ORDER_VERBS } from "./orders.ts";
 
