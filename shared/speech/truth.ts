@@ -20,27 +20,48 @@ export function isTruthWanted(text: string, { parameter, value }: MentionedValue
 
 const SPELT_TRUTH = /(?<!\b(?:not|n't|than|instead of) )\b(?:true|false)\b/gi;
 
-const ANSWERED_TRUTH = /(?:[:=]|\b(?:be|is|was|to|as))\s*["'“]?(yes|no|on|off)["'”]?(?=\s*(?:[.,;!?\n]|$))/giu;
+const ANSWER = `["'“]?(yes|no|on|off)["'”]?`;
+const DONE = "(?=\\s*(?:,\\s*)?(?:please|pls|thanks|thank you)?\\s*(?:[.,;!?\\n]|$))";
+// "good for kids: no", "wifi should be on"; "No would be right."; "Wifi? No, thanks."
+const ANSWERED = [
+  new RegExp(`(?:[:=]|\\b(?:be|been|is|was|to|as))\\s*${ANSWER}${DONE}`, "giu"),
+  new RegExp(
+    `(?<=^|[.,;!?\\n–—]\\s*)${ANSWER} (?:would (?:be|have been)|is|was|should (?:be|have been)) (?:the )?(?:right|correct|better|proper)\\b`,
+    "giu",
+  ),
+  new RegExp(`(?<=(?:^|[.!?\\n])\\s*[\\p{L}_-]+(?: [\\p{L}_-]+){0,2})(?:[?,]| [-–—])\\s*${ANSWER}${DONE.replace("?\\n", "\\n")}`, "giu"),
+];
 const MOST_BEFORE = 120; // characters between a topic and its answer
 
-/** "good for kids: no", "wifi should be on": what is said of a topic in one word. The last counts. */
+/** What is said of a topic in one word, in the same clause or in the one after it ("You picked the wrong wifi. It should be no."). The last counts. */
 export function answeredTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
-  const answers = [...text.matchAll(ANSWERED_TRUTH)].filter(({ index }) => {
-    const before =
-      text
+  const answers = ANSWERED.flatMap((form) => [...text.matchAll(form)])
+    .filter(({ index }) => {
+      const [own = "", ...earlier] = text
         .slice(Math.max(0, index - MOST_BEFORE), index)
-        .split(/[.,;!?\n]/)
-        .at(-1) ?? "";
-    return mentions(before, { parameter, value: "true" }) && !/\b(?:not|never)\b|n't\b/i.test(before);
-  });
+        .split(/[.,;!?\n–—]/)
+        .toReversed();
+      const about = wordsOf(own).every((word) => SPEAKS_BACK.has(word)) ? (earlier.find((clause) => clause.trim() !== "") ?? "") : own;
+      return mentions(about, { parameter, value: "true" }) && !/\b(?:not|never)\b|n't\b/i.test(own) && !ASKED_WHETHER.test(about);
+    })
+    .toSorted((one, other) => one.index - other.index);
   const word = answers.at(-1)?.[1]?.toLowerCase();
   return word === undefined ? undefined : word === "yes" || word === "on";
 }
 
+/** Words of a clause that names nothing itself: "it should have been", "the correct one is". */
+const SPEAKS_BACK = new Set(
+  (
+    "it that this the its a correct right proper one value answer setting choice should must has have needs need ought to would could been be is was s " +
+    "supposed meant instead really actually simply just and but so set make put change i wanted want"
+  ).split(" "),
+);
+const ASKED_WHETHER = /^\s*(?:did|do|does|is|are|was|were|have|has|can|could|will|would)\b/i; // "Is there wifi? No." misses it
+
 const DENIED =
   /\b(?:no|not|without|never|nothing|avoid|skip|drop|remove|hate|stop|exclude|excluding|cancel|cut|enough)\b|n't\b|\b(?:turn|switch) off\b/gi;
 
-const LEFT_OUT = /\b(?:leave|take)\b[^]{0,60}\b(?:out|off)\b/i;
+const LEFT_OUT = /\b(?:leave|take|(?:turn|switch)(?! to\b))\b[^]{0,60}\b(?:out|off)\b/i;
 
 const UNNEEDED = /\b(?:don't|do not|doesn't|does not|didn't|won't) (?:\w+ )?(?:have|own|need|care|require|mind)\b|\bno need\b/i;
 
