@@ -14,6 +14,7 @@ import { choosesTool, requestOf, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import { isLeftOpen, isTurnedDown, mayBeMeant, wasNamed } from "./speech/given.ts";
+import { isCountOfAnother } from "./speech/numbers.ts";
 import { countInvented, countNamed, isReplyAspect, resultsOf, totalIn, worded } from "./wording.ts";
 import { askedOption, type Heard, type WrittenAnswer } from "./yielding.ts";
 
@@ -86,8 +87,8 @@ export function wordsReply({ tool, parameter }: Held, { messages }: Pick<Heard, 
   return isReplyAspect(parameter) && resultsOf(messages, tool).length > 0;
 }
 
-/** What a call has in the place of a default. */
-export type Passed = { readonly value: string | undefined; readonly isCommon: boolean };
+/** What a call has in the place of a default; `isOfAnother`: a number that the user said of another argument. */
+export type Passed = { readonly value: string | undefined; readonly isCommon: boolean; readonly isOfAnother: boolean };
 
 /** Whether a policy calls the note's tool and leaves its argument out. */
 export function leavesOut({ tool, parameter }: Pick<Held, "tool" | "parameter">, { call }: Pick<WrittenAnswer, "call">): boolean {
@@ -117,11 +118,16 @@ export function passedFor(
   const asked = askedOption({ tool, parameter }, { args: call.arguments, heard: { messages, tools } });
   if ((asked !== undefined && asked !== value) || isTurnedDown(messages, { parameter: declared, value })) return undefined;
   if (own === undefined)
-    return sameText(declared.fallback ?? "", value) || isLeftOpen(messages, declared) ? undefined : { value: undefined, isCommon: false };
+    return sameText(declared.fallback ?? "", value) || isLeftOpen(messages, declared)
+      ? undefined
+      : { value: undefined, isCommon: false, isOfAnother: false };
   const used = argumentText(own);
   const said = { parameter: declared, value: used, args: call.arguments };
-  if (sameText(used, value) || wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
-  return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean" };
+  if (sameText(used, value)) return undefined;
+  if (isCountOfAnother(messages, { ...said, parameters: readParameters(owner) }))
+    return { value: used, isCommon: false, isOfAnother: true };
+  if (wasNamed(messages, said) || mayBeMeant(messages, said)) return undefined;
+  return { value: used, isCommon: writtenForm(used) === "number" || declared.kind === "boolean", isOfAnother: false };
 }
 
 /** The calls, wherever in the answer, of tools about which the user is to be asked first and was not. */

@@ -130,10 +130,11 @@ function filledWith({ tool, parameter }: Place, { call }: Pick<WrittenAnswer, "c
 
 /**
  * Whether the value was made up: because of its kind, unless the version before has it, too, and nobody has corrected that; or because that version leaves the
- * argument out, or fills it as it did when it was corrected.
+ * argument out, or fills it as it did when it was corrected; or because it was said of another argument.
  */
 function isUnsaid(learned: CarriedDefault, { used, before }: { used: Passed; before: WrittenAnswer }): boolean {
   const { tool, corrected } = learned;
+  if (used.isOfAnother) return true;
   if (isMadeUp(used, corrected))
     return used.value === undefined || corrected.includes(used.value) || filledWith(learned, before) !== used.value;
   if (before.call?.name !== tool) return false;

@@ -7,7 +7,8 @@ import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool, sameText } from "./speech/calls.ts";
 import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven, wasNamed } from "./speech/given.ts";
-import { requestOf, wasCounted } from "./speech/mention.ts";
+import { requestOf } from "./speech/mention.ts";
+import { isCountOfAnother, wasCounted } from "./speech/numbers.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
 import { ORDINALS, wasAskedFor } from "./speech/wanted.ts";
@@ -85,7 +86,7 @@ function isOverruled(
  * words, or the policy is sure of it, since many values have other names ("NYC", "next Friday"). Numbers, truths and what the schema
  * names for those who say nothing are easily made up, and other numbers stand everywhere: there both are asked. The very
  * value that was corrected proves nothing, since the policy had made it up, unless the user asks for it by its name, counts so many ("1 bath"), gives the argument
- * that number or tells the truth outright ("with wifi").
+ * that number or tells the truth outright ("with wifi"). A number that the user only counted another argument's things with is nobody's word for this one.
  */
 export function tells(
   tokenizer: Tokenizer,
@@ -98,8 +99,9 @@ export function tells(
   const value = argumentText(own);
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);
-  if (read === undefined) return false;
+  if (owner === undefined || read === undefined) return false;
   if (wasCounted(messages, { parameter: read, value }) || wasGiven(messages, { parameter: read, value })) return true;
+  if (isCountOfAnother(messages, { parameter: read, value, parameters: readParameters(owner) })) return false;
   const wasMadeUp = corrected.includes(value);
   const said = { parameter: read, value, args };
   const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);

@@ -1,7 +1,8 @@
 /** What a user gives an argument: a value by its name or in other words, a number by the argument's name, leave to take any, or that it is not to be one. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { heldElsewhere, sameText } from "./calls.ts";
-import { isOwnWord, mentions, namesTopic, numbersAmong, requestOf, topicWords, wasCounted, withoutPronoun, wordsBy } from "./mention.ts";
+import { isOwnWord, mentions, namesTopic, requestOf, topicWords, withoutPronoun, wordsBy } from "./mention.ts";
+import { isOfPeople, numbersAmong, wasCounted } from "./numbers.ts";
 import type { Parameter } from "./parameters.ts";
 import { knownForms, mayMeanDay, mayMeanTime, numberWord, writtenForm } from "./spoken.ts";
 import { clausesOf } from "./sentences.ts";
@@ -49,9 +50,6 @@ export function mayBeMeant(
   return (value === "2" && PAIR.test(words)) || mayMeanTime(words, value) || mayMeanDay(words, value, undefined);
 }
 
-/** What parameters that count people are called, as an expression. */
-export const COUNTED_PEOPLE = "passenger|guest|people|person|travell?er|adult|rider|diner|attendee|visitor";
-const PEOPLE = new RegExp(`^(?:(?:number|num|count|amount) (?:of )?)?(?:${COUNTED_PEOPLE})s?(?: count)?$|^(?:party|group) size$`, "i");
 const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my own|alone|solo)\b/i;
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 
@@ -130,7 +128,7 @@ function isAny(text: string, parameter: Pick<Parameter, "words">): boolean {
 /** Whether the user, in the request at hand, speaks of the value only to turn it down: "not KLM", "without breakfast"; of so many people: "just me". */
 export function isTurnedDown(messages: readonly ChatMessage[], { parameter, value }: { parameter: Parameter; value: string }): boolean {
   const words = wordsBy(requestOf(messages), "user").replaceAll("’", "'");
-  if (writtenForm(value) === "number") return value !== "1" && PEOPLE.test(parameter.words) && ALONE.test(words);
+  if (writtenForm(value) === "number") return value !== "1" && isOfPeople(parameter) && ALONE.test(words);
   // Who only speaks of breakfast turns none down, and asks for none.
   if (parameter.kind === "boolean" && sameText(value, "false")) return truthTold(messages, parameter) === true;
   const said = { parameter: withoutGeneric(parameter), value };

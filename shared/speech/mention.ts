@@ -2,7 +2,7 @@
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import { heldElsewhere } from "./calls.ts";
 import { humanise, type Parameter } from "./parameters.ts";
-import { isMonth, isNumberWord, knownForms, numberWord, writtenForm } from "./spoken.ts";
+import { isPartOfDate, knownForms, numberWord, writtenForm } from "./spoken.ts";
 import { containsPhrase, type Same, sameStem, wordsOf } from "./words.ts";
 
 export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "words" | "description" | "kind">; readonly value: string };
@@ -61,44 +61,9 @@ export function wasOffered(
   return mentions(offers, { parameter, value }) && !heldElsewhere(args, { parameter: parameter.name, value });
 }
 
-const MEASURES = new Set(["rating", "level", "class", "grade", "rank", "score", "category"]); // that nobody counts things in
-const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
-
-/**
- * Whether the number is the last one that the user counted the parameter's things with ("1 bath", "one large bathroom", "a 1 star hotel"):
- * whatever other arguments hold, and whatever was made up for this one before, nothing else can be meant.
- */
-export function wasCounted(
-  messages: readonly ChatMessage[],
-  { parameter, value }: { parameter: Pick<Parameter, "words" | "ownWords">; value: string },
-): boolean {
-  if (writtenForm(value) !== "number") return false;
-  const thing = telling(wordsOf(parameter.words)).at(-1)?.replace(/s$/, ""); // what a name ends in is what it counts: rooms, not `hotel rating`'s hotels
-  const words = wordsOf(wordsBy(messages, "user"));
-  const isThing = (word: string | undefined): boolean => thing !== undefined && word?.startsWith(thing) === true;
-  // Stars are counted of a `star_rating`; of a `room_floor` no rooms are.
-  const isMeasure = MEASURES.has(wordsOf(parameter.words).at(-1) ?? "");
-  const counts = (at: number): boolean =>
-    isThing(words[at + 1]) ||
-    (isMeasure && isOwnWord(words[at + 1], parameter)) ||
-    (isThing(words[at + 2]) && !isCount(words[at + 1] ?? ""));
-  const last = words.findLastIndex((word, at) => isCount(word) && counts(at));
-  const said = words[last];
-  return said !== undefined && (said === value || said === numberWord(value)) && !DENYING.has(words[last - 1] ?? "");
-}
-
 /** Whether the word tells, in some form, that this parameter is meant and no other of the tool. */
 export function isOwnWord(word: string | undefined, { ownWords }: Pick<Parameter, "ownWords">): boolean {
   return word !== undefined && telling(ownWords).some((topic) => sameStem(word, topic));
-}
-
-/** The numbers among words, as they are written there, but for those of dates and hours. */
-export function numbersAmong(words: readonly string[]): string[] {
-  return words.filter((word, at) => isCount(word) && !isPartOfDate(words, at));
-}
-
-function isCount(word: string): boolean {
-  return writtenForm(word) === "number" || isNumberWord(word);
 }
 
 export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assistant" | "tool"): string {
@@ -166,13 +131,7 @@ export function topicWords({ words, description }: MentionedValue["parameter"]):
   return named.length > 0 ? named : telling(wordsOf(description));
 }
 
-function telling(words: readonly string[]): string[] {
+/** Those of the words that tell what is meant. */
+export function telling(words: readonly string[]): string[] {
   return words.filter((word) => word.length > 2 && !COMMON.has(word));
-}
-
-/** `2` in "2 pm", "March 2", "2 March" and "2 of March". */
-function isPartOfDate(words: readonly string[], at: number): boolean {
-  const [before, after, next] = [words[at - 1], words[at + 1], words[at + 2]];
-  if (after === "am" || after === "pm") return true;
-  return [before, after, after === "of" ? next : undefined].some((word) => word !== undefined && isMonth(word));
 }

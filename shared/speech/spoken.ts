@@ -193,3 +193,10 @@ export function clockTime(value: string): { hour: number; minute: string; half: 
   if (hour === undefined || minute === undefined) return undefined;
   return { hour: Number(hour) % 12 === 0 ? 12 : Number(hour) % 12, minute, half: Number(hour) < 12 ? "am" : "pm" };
 }
+
+/** Whether a number among words belongs to a date or an hour: `2` in "2 pm", "March 2", "2 March" and "2 of March". */
+export function isPartOfDate(words: readonly string[], at: number): boolean {
+  const [before, after, next] = [words[at - 1], words[at + 1], words[at + 2]];
+  if (after === "am" || after === "pm") return true;
+  return [before, after, after === "of" ? next : undefined].some((word) => word !== undefined && isMonth(word));
+}

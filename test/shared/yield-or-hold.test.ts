@@ -193,6 +193,13 @@ describe("a default that the answer passes over", () => {
     expect(again).toMatchObject({ answer: full, held: [corrected] });
   });
 
+  it("is held over a number that the user has said of another argument, whatever every version makes of it", async () => {
+    const heard = saying("A 5 star hotel in Faro.");
+    const [fiveRooms, held] = [calls("SearchHotel", { number_of_rooms: "5" }), calls("SearchHotel", { number_of_rooms: "2" })];
+    const out = await decided(fiveRooms, { "no rooms": fiveRooms, base: fiveRooms }, { standing: [ROOMS], defaults: [], heard, held });
+    expect(out).toMatchObject({ answer: held, held: [ROOMS] });
+  });
+
   it("is held over a number only where that is made up as it was when it was corrected", async () => {
     const [two, one, six] = ["2", "1", "6"].map((rooms) => calls("SearchHotel", { number_of_rooms: rooms })) as [Written, Written, Written];
     const rooms = { defaults: [ROOMS], standing: [ROOMS], heard: silent, held: two };

@@ -3,7 +3,8 @@
  * passengers), and no more is a number that is a name of something ("line 5"), or one below zero.
  */
 import { escapeRegExp } from "../../shared/regexp.ts";
-import { numbersAmong, topicWords } from "../../shared/speech/mention.ts";
+import { topicWords } from "../../shared/speech/mention.ts";
+import { numbersAmong } from "../../shared/speech/numbers.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { numberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";

@@ -4,7 +4,7 @@
  */
 import { escapeRegExp } from "../../shared/regexp.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
-import { COUNTED_PEOPLE } from "../../shared/speech/given.ts";
+import { COUNTED_PEOPLE } from "../../shared/speech/numbers.ts";
 import { numberWord } from "../../shared/speech/spoken.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 

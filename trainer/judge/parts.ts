@@ -4,7 +4,8 @@
  */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import { findTool } from "../../shared/speech/calls.ts";
-import { mentions, namesTopic, numbersAmong, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { numbersAmong } from "../../shared/speech/numbers.ts";
 import { findParameter, humanise, type Parameter, readParameters } from "../../shared/speech/parameters.ts";
 import { isMonth, isNumberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { ORDINALS, INSTEAD } from "../../shared/speech/wanted.ts";
