@@ -25,8 +25,8 @@ export const LearnedDefault = z.object({
 });
 export type LearnedDefault = z.infer<typeof LearnedDefault>;
 
-/** One that an answer was held to. */
-export const HeldDefault = LearnedDefault.pick({ tool: true, parameter: true, value: true });
+/** One that an answer was held to, or what was said in its place, which may be as long as users are. */
+export const HeldDefault = z.object({ tool: z.string(), parameter: z.string(), value: z.string() });
 export type HeldDefault = z.infer<typeof HeldDefault>;
 
 /** A default that a version has, with what the policy had made up in its place and the version that answered for its tool before it was learned. */

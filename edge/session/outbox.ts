@@ -18,7 +18,7 @@ const BATCH = 20; // a payload can be a megabyte, and a batch is in memory
 
 /** Whether something is left to write. */
 export function owes(store: SessionStore): boolean {
-  return store.state()?.counted === false || store.outbox(1).events.length > 0 || store.unregistered().length > 0;
+  return store.state()?.counted === false || store.owesEvents() || store.unregistered().length > 0;
 }
 
 /** Writes everything that is owed; no event where the user was deleted meanwhile. @throws where a write fails; what was not written stays owed */
@@ -56,7 +56,7 @@ async function appendOutbox(env: Env, store: SessionStore): Promise<"paid" | "de
     await fault(env, "outbox:emptied");
     const turns = events.map(turnFactOf).filter((fact) => fact !== undefined);
     await tellAgent(env, agent, { seq, usedNotes: events.flatMap(notesUsed), turns });
-  } while (store.outbox(1).events.length > 0);
+  } while (store.owesEvents());
   return "paid";
 }
 

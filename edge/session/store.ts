@@ -284,8 +284,15 @@ export class SessionStore {
     );
   }
 
+  /** @throws where it is no event that the log takes, which would stay here and keep all behind it from the log */
   enqueue(event: NewEvent): void {
-    this.#run("INSERT INTO outbox (event_id, event) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING", event.eventId, JSON.stringify(event));
+    const { eventId } = NewEvent.parse(event);
+    this.#run("INSERT INTO outbox (event_id, event) VALUES (?, ?) ON CONFLICT (event_id) DO NOTHING", eventId, JSON.stringify(event));
+  }
+
+  /** Whether the log lacks an event. */
+  owesEvents(): boolean {
+    return this.#rows("SELECT 1 FROM outbox LIMIT 1").length > 0;
   }
 
   /** The oldest events that the log lacks, and the position of the last of them. */

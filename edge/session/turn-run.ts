@@ -75,7 +75,7 @@ export class TurnRun {
     this.turnId = place.turnId;
   }
 
-  /** Opens the turn; it is durable when this resolves. @throws {input/invalid} where it does not fit the context */
+  /** Opens the turn; it is durable when this resolves, and aborted where it cannot be made so. @throws {input/invalid} where it does not fit the context */
   async open(): Promise<{ head: TurnHead; policy: TurnPolicy }> {
     const { env, storage, store, planAlarm } = this.#host;
     const { session, policies } = this.#request;
@@ -83,10 +83,17 @@ export class TurnRun {
     const messages = unfold(this.#request, store.ledger);
     const prepared = await prepareTurn(env, { ...this.#request, messages }, policy);
     const opened = await this.#record(prepared, policy);
-    await planAlarm();
-    await storage.sync();
-    await fault(env, "turn:opened");
-    this.#running = { prepared, opened, baseDigest: policy.baseDigest };
+    const running = { prepared, opened, baseDigest: policy.baseDigest };
+    try {
+      await planAlarm();
+      await storage.sync();
+      await fault(env, "turn:opened");
+    } catch (thrown) {
+      // An open turn that nobody samples would have every retry wait for it.
+      this.#fail(running, thrown);
+      throw thrown;
+    }
+    this.#running = running;
     const { createdAt, policyLine, policyVersion, policyDigest } = opened;
     return { head: { completionId: completionIdOf(this.turnId), createdAt, policyLine, policyVersion, policyDigest }, policy };
   }

@@ -1,6 +1,13 @@
 /** Which defaults a version has, and what the version was before each. */
 import { describe, expect, it } from "vitest";
-import { inheritDefaults, inheritKept, LearnedDefault, MOST_DEFAULTS, type InheritedDefault } from "../../shared/learned-defaults.ts";
+import {
+  HeldDefault,
+  inheritDefaults,
+  inheritKept,
+  LearnedDefault,
+  MOST_DEFAULTS,
+  type InheritedDefault,
+} from "../../shared/learned-defaults.ts";
 
 const learned = (parameter: string, value: string, corrected: string | null = null): LearnedDefault => ({
   tool: "SearchHotel",
@@ -14,6 +21,11 @@ const inherit = (
   learnt: readonly LearnedDefault[],
   before: number,
 ): InheritedDefault<number>[] => inheritDefaults(parent, learnt, () => before);
+
+it("an answer may be held to more than a default may be: to what a user has said", () => {
+  const said = { tool: "Order", parameter: "delivery_note", value: "Leave it ".repeat(40) };
+  expect([HeldDefault.safeParse(said).success, LearnedDefault.safeParse({ ...said, corrected: null }).success]).toEqual([true, false]);
+});
 
 describe("inheritDefaults", () => {
   it("puts what a version has learned before what its parent had", () => {

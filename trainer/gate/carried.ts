@@ -1,9 +1,12 @@
 /** What a version is held to by the defaults that it carries, so that its gate asks for what would go out. */
 import { appliesTo } from "../../shared/aspects.ts";
+import type { ToolDefinition } from "../../shared/chat.ts";
 import { type HeldDefault, inheritKept, type LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, VersionFiles } from "../../shared/policy.ts";
 import type { Reach, Standing } from "../../shared/reach.ts";
 import { isMadeUp, passedFor, reworded } from "../../shared/held-notes.ts";
+import { findTool } from "../../shared/speech/calls.ts";
+import { valueIn } from "../../shared/speech/parameters.ts";
 import type { CarriedDefault, Heard } from "../../shared/yielding.ts";
 import { unlessGone } from "../feed/gone.ts";
 import type { AdapterTensors } from "../policy/adapter.ts";
@@ -76,16 +79,19 @@ export function carrying<Answer extends Pick<ReadAnswer, "calls" | "text">>(
     const used = passedFor(each, { call: first, heard });
     return used !== undefined && isMadeUp(used, each.corrected);
   });
-  return filled(answer, passed);
+  return filled(answer, passed, heard.tools);
 }
 
-/** The answer with defaults in its first call. */
-export function filled<Answer extends Pick<ReadAnswer, "calls">>(answer: Answer, defaults: readonly HeldDefault[]): Answer {
+/** The answer with defaults in its first call, as the types of its tool's schema have them; what that has no place for is left, as a call cannot be held to it. */
+export function filled<Answer extends Pick<ReadAnswer, "calls">>(
+  answer: Answer,
+  defaults: readonly HeldDefault[],
+  tools: readonly ToolDefinition[],
+): Answer {
   const [first, ...others] = answer.calls;
-  if (first === undefined || defaults.length === 0) return answer;
-  const held: AnswerCall = {
-    ...first,
-    arguments: { ...first.arguments, ...Object.fromEntries(defaults.map(({ parameter, value }) => [parameter, value])) },
-  };
+  const tool = first === undefined ? undefined : findTool(tools, first.name);
+  if (first === undefined || tool === undefined || defaults.length === 0) return answer;
+  const typed = defaults.map((each) => [each.parameter, valueIn(tool, each)] as const).filter(([, value]) => value !== undefined);
+  const held: AnswerCall = { ...first, arguments: { ...first.arguments, ...Object.fromEntries(typed) } };
   return { ...answer, calls: [held, ...others] };
 }

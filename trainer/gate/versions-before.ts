@@ -52,7 +52,7 @@ export class VersionsBefore {
       before === undefined ? undefined : askOnce(before.adapter);
     const askBase = (): Promise<Written | undefined> => askOnce(null);
     type Called = ReadAnswer & Pick<WrittenAnswer, "call">;
-    const hold = async (passed: readonly Held[], under: Called): Promise<Called> => withCall(filled(under, passed));
+    const hold = async (passed: readonly Held[], under: Called): Promise<Called> => withCall(filled(under, passed, heard.tools));
     const rules = { defaults: carried, standing: carried, heard, ask, askBase, hold };
     const { answer: held } = await yieldOrHold<GateDefault, Called>(this.#parts.tokenizer, withCall(answer), rules);
     if (outside === undefined) return held;

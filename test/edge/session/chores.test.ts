@@ -99,6 +99,15 @@ describe("a session's chores", () => {
     expect([logged.mock.calls.length, owes(store), appended]).toEqual([1, true, []]);
   });
 
+  it("are planned whatever the outbox has, and what the log would not take never comes into it", async () => {
+    const { chores, storage, store, alarms, logged } = begun();
+    const closed = sessionClosed({ session: SCOPE, turnId: TURN.turnId, now: Date.now() }, "done");
+    expect(() => store.enqueue({ ...closed, payload: { kind: "none" } as never })).toThrow("kind");
+    storage.sql.exec("UPDATE outbox SET event = '{}'");
+    await chores.pay();
+    expect([owes(store), alarms.length, logged.mock.calls.length]).toEqual([true, 1, 1]);
+  });
+
   it("set the alarm before the session of a deleted user waits for its turn to end", async () => {
     const { chores, alarms, user, turn } = begun();
     user.isDeleted = true;

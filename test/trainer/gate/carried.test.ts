@@ -4,7 +4,7 @@ import type { ChatMessage } from "../../../shared/chat.ts";
 import { AppError } from "../../../shared/errors.ts";
 import type { LineHead } from "../../../shared/policy.ts";
 import type { CarriedDefault } from "../../../shared/yielding.ts";
-import { carriedBy, carrying } from "../../../trainer/gate/carried.ts";
+import { carriedBy, carrying, filled } from "../../../trainer/gate/carried.ts";
 import { call, result } from "../hotel.ts";
 
 const string = { type: "string" };
@@ -39,6 +39,15 @@ describe("carrying", () => {
     expect(held({ rooms: "1" }, [ROOMS], "SearchFlat")).toEqual([{ rooms: "1" }, {}]);
     const none = { text: "Which one?", calls: [] };
     expect(carrying(none, { carried: [BOARD], heard })).toEqual(none);
+  });
+
+  it("puts them in as the types of the schema have them, and none that it has no place for", () => {
+    const parameters = { type: "object", properties: { rooms: { type: "integer", maximum: 4 }, wifi: { type: "boolean" } } };
+    const typed = [{ type: "function" as const, function: { name: "SearchHotel", parameters } }];
+    const defaults = [ROOMS, { ...ROOMS, parameter: "wifi", value: "True" }, { ...BOARD }];
+    const calls = [{ name: "SearchHotel", arguments: {} }];
+    expect(filled({ calls }, defaults, typed).calls).toEqual([{ name: "SearchHotel", arguments: { rooms: 2, wifi: true } }]);
+    expect(filled({ calls }, [{ ...ROOMS, value: "5" }], typed).calls).toEqual(calls);
   });
 
   it("leaves another number than the one that was corrected, and what is held no longer", () => {
