@@ -35,7 +35,7 @@ export function toCorrected(
   const words = wordsBy(exchange.nextState, "user");
   const share = shares.get(event.eventId) ?? 0;
   const held = heldText(lastCall(exchange, hint.toolName), parameter.name);
-  return { eventId: event.eventId, correction: { tool, parameter, hint: hint.hint }, turns, reward, held, words, share };
+  return { eventId: event.eventId, seq: event.seq, correction: { tool, parameter, hint: hint.hint }, turns, reward, held, words, share };
 }
 
 export function toLineage(

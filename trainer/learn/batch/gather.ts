@@ -89,7 +89,14 @@ async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signa
     const answeredBy = `${line} ${version}`;
     if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, line, version));
     const reference = measured ? loaded.get(answeredBy) : null;
-    supplied.push({ eventId: event.eventId, turn, answer: feedback.answer, share: shares.get(event.eventId) ?? 0, reference });
+    supplied.push({
+      eventId: event.eventId,
+      seq: event.seq,
+      turn,
+      answer: feedback.answer,
+      share: shares.get(event.eventId) ?? 0,
+      reference,
+    });
   }
   return supplied;
 }

@@ -21,6 +21,8 @@ import type { Place } from "../../../shared/yielding.ts";
 /** An answer with the one that somebody supplied in its place. */
 export type SuppliedAnswer = {
   readonly eventId: string;
+  /** Where the log has it. */
+  readonly seq: number;
   readonly turn: LoggedTurn;
   readonly answer: AssistantMessage;
   /** Its share of the loss weight among the answers that are learned together, 0 to 1. */
@@ -43,6 +45,8 @@ export type RewardedExchange = {
 /** A judged exchange that says what should have been different. */
 export type CorrectedExchange = {
   readonly eventId: string;
+  /** Where the log has what the user said. */
+  readonly seq: number;
   readonly correction: Correction;
   /** Every turn of the exchange, the corrected call's among them. */
   readonly turns: readonly LoggedTurn[];
@@ -54,6 +58,9 @@ export type CorrectedExchange = {
   /** Its share of the loss weight among those that say the same, 0 to 1. */
   readonly share: number;
 };
+
+/** An event that nothing was learned of, and why. */
+export type Refused = { readonly eventId: string; readonly code: RefusalCode; readonly detail: string };
 
 export type UpdateRequest = {
   readonly corrected: readonly CorrectedExchange[];
@@ -99,11 +106,11 @@ export type UpdateOutcome =
       readonly lifts: ReadonlyMap<string, number>;
       /** What was said about the tokens of the turns that were learned from. */
       readonly credits: readonly TurnCredit[];
-      readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
+      readonly refused: readonly Refused[];
     }
   | {
       readonly status: "refused";
-      readonly refused: readonly { readonly eventId: string; readonly code: RefusalCode; readonly detail: string }[];
+      readonly refused: readonly Refused[];
     };
 
 export interface Learner {

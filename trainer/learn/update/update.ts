@@ -3,7 +3,7 @@
  * Corrections of different parameters are learned one after the other, each from the candidate before it, so that what
  * is already known is what the next teacher already does. Same request and seed, same adapter.
  */
-import { isAspect, toolsOf, topicsOf } from "../../../shared/aspects.ts";
+import { isAspect, toolsOf } from "../../../shared/aspects.ts";
 import { learnAspect } from "./aspect.ts";
 import type { z } from "zod";
 import { AppError } from "../../../shared/errors.ts";
@@ -21,6 +21,7 @@ import { answerRows } from "../lesson/answer-rows.ts";
 import { learnAnswers } from "./answers.ts";
 import { learnCorrection } from "./correction.ts";
 import { taughtBy, withBase } from "./taught-default.ts";
+import { lastWords } from "../batch/last-words.ts";
 import { releasedBy } from "../batch/released.ts";
 import { learnRewards } from "./rewards.ts";
 import { usableExchanges } from "../lesson/reward-rows.ts";
@@ -30,11 +31,9 @@ import { ErrandPools } from "../lesson/errand-pool.ts";
 import { seedAt } from "../../random.ts";
 import { answeredAsOf } from "./unmoved.ts";
 import { refuse, type CorrectionResult, type LearnedCorrection } from "./result.ts";
-import type { CorrectedExchange, Learner, UpdateOutcome, UpdateRequest } from "./learner.ts";
+import type { CorrectedExchange, Learner, Refused, UpdateRequest } from "./learner.ts";
 
 const AGAIN = 1_000; // beyond every other use of an update's seed
-
-type Refused = Extract<UpdateOutcome, { status: "refused" }>["refused"][number];
 
 export function createLearner(given: Omit<LearnerDependencies, "errandPools">): Learner {
   const errandPools = new ErrandPools(given.engine, given.base);
@@ -123,7 +122,12 @@ type Task = {
 
 /** Corrections of each parameter, then the supplied answers, then the rewards: what is told in the most detail first. */
 function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Task[]; refused: Refused[] } {
-  const { groups, superseded } = groupCorrections(request.corrected);
+  const gone = request.supplied.filter(({ reference }) => reference === undefined);
+  const { rows, refused: unfit } = answerRows(
+    request.supplied.filter((each) => !gone.includes(each)),
+    deps.base,
+  );
+  const { groups, superseded } = lastWords(request.corrected, rows);
   const learnGroup = request.objective === "paper" ? learnByPaper : learnCorrection;
   const tasks: Task[] = groups.map((group) => ({
     events: group.map(({ eventId }) => eventId),
@@ -136,11 +140,6 @@ function tasksOf(deps: LearnerDependencies, request: UpdateRequest): { tasks: Ta
     learn: (adapters, earlier, asked) => (isOfAspect(group) ? learnAspect : learnGroup)(deps, { group, adapters, request: asked, earlier }),
     tries: deps.settings.tries,
   }));
-  const gone = request.supplied.filter(({ reference }) => reference === undefined);
-  const { rows, refused: unfit } = answerRows(
-    request.supplied.filter((each) => !gone.includes(each)),
-    deps.base,
-  );
   if (rows.length > 0)
     tasks.push({
       events: rows.map(({ supplied }) => supplied.eventId),
@@ -239,29 +238,6 @@ async function learnTask(
 /** Whether it was taught, and held-back contexts did not show it: with other contexts it may come out otherwise. */
 function fellShort(result: CorrectionResult): boolean {
   return result.status === "refused" && (result.code === "update/deaf" || result.code === "update/notLearned");
-}
-
-/** One group per argument, or aspect. Where corrections of one disagree, the latest counts. */
-function groupCorrections(corrected: readonly CorrectedExchange[]): { groups: CorrectedExchange[][]; superseded: Refused[] } {
-  const byTopic = new Map<string, CorrectedExchange[]>();
-  for (const exchange of corrected) {
-    const { tool, hint } = exchange.correction;
-    const [topic = ""] = topicsOf({ ...hint, tool: tool.function.name });
-    byTopic.set(topic, [...(byTopic.get(topic) ?? []), exchange]);
-  }
-  const groups: CorrectedExchange[][] = [];
-  const superseded: Refused[] = [];
-  for (const exchanges of byTopic.values()) {
-    const value = exchanges.at(-1)?.correction.hint.value;
-    groups.push(exchanges.filter(({ correction }) => correction.hint.value === value));
-    for (const { eventId, correction } of exchanges.filter((each) => each.correction.hint.value !== value))
-      superseded.push({
-        eventId,
-        code: "hint/superseded",
-        detail: `${correction.tool.function.name}.${correction.parameter.name} = ${correction.hint.value} was corrected to ${value} later in the batch`,
-      });
-  }
-  return { groups, superseded };
 }
 
 function summarise(

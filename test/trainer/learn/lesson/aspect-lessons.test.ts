@@ -31,7 +31,7 @@ function correctionTo(parameter: Aspect, value: string): Correction {
 
 function exchangeOf(correction: Correction, answer = call("SearchHotel", { city: "Porto" })): CorrectedExchange {
   const made = turn([user("A hotel in Porto.")], answer, { tools: TOOLS });
-  return { eventId: `${made.turnId}/next`, correction, turns: [made], reward: -1, held: undefined, words: "", share: 1 };
+  return { eventId: `${made.turnId}/next`, seq: made.seq, correction, turns: [made], reward: -1, held: undefined, words: "", share: 1 };
 }
 
 /** Stands in for a policy that calls, or asks first where `asks`, and does what it is held to. */

@@ -26,7 +26,7 @@ function correction(): Correction {
 function correctedIn(city: string, share: number): CorrectedExchange {
   const made = turn([user(`A hotel in ${city}.`)], call("SearchHotel", { city }), { tools: [SEARCH] });
   return {
-    ...{ eventId: `${made.turnId}/next`, correction: correction(), turns: [made], reward: -1, held: undefined },
+    ...{ eventId: `${made.turnId}/next`, seq: made.seq, correction: correction(), turns: [made], reward: -1, held: undefined },
     ...{ words: "Two rooms.", share },
   };
 }

@@ -27,7 +27,7 @@ function supplied(answer: AssistantMessage, changes: Partial<SuppliedAnswer> = {
     sampling: { seed: 1, temperature: 1, topP: 1, masked: false },
   };
   const made = turn(messages, { role: "assistant", content: "No" }, { tools: [SEARCH], rollout });
-  return { eventId: `${made.turnId}/feedback`, turn: made, answer, share: 1, reference: null, ...changes };
+  return { eventId: `${made.turnId}/feedback`, seq: made.seq, turn: made, answer, share: 1, reference: null, ...changes };
 }
 
 function requestOf(answers: readonly SuppliedAnswer[], signals: Partial<SignalSettings> = {}): UpdateRequest {

@@ -22,7 +22,16 @@ function group(policyVersion: number): CorrectedExchange[] {
     const rollout = { promptTokens, responseTokens, rolloutLogProbs: responseTokens.map(() => -1), sampling };
     const made = turn(messages, call("SearchHotel", { city: "Porto", number_of_rooms: held }), { tools: [SEARCH], rollout, policyVersion });
     const correction = { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value: "2" } };
-    return { eventId: `${made.turnId}/next`, correction, turns: [made], reward: -1, held, words: "No, two rooms.", share: 1 };
+    return {
+      eventId: `${made.turnId}/next`,
+      seq: made.seq,
+      correction,
+      turns: [made],
+      reward: -1,
+      held,
+      words: "No, two rooms.",
+      share: 1,
+    };
   });
 }
 

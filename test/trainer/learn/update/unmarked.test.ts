@@ -52,7 +52,7 @@ function correctedTo(name: string, value: string): CorrectedExchange {
   if (parameter === undefined) throw new Error("an argument or aspect expected");
   const made = called(SEARCH, { city: "Porto" });
   const correction = { tool: SEARCH, parameter, hint: { parameter: name, value } };
-  return { eventId: `${made.turnId}/next`, correction, turns: [made], reward: -1, held: undefined, words: "No!", share: 1 };
+  return { eventId: `${made.turnId}/next`, seq: made.seq, correction, turns: [made], reward: -1, held: undefined, words: "No!", share: 1 };
 }
 
 function update(asked: Partial<UpdateRequest>) {
@@ -77,7 +77,9 @@ describe("a base whose calls are words", { timeout: 60_000 }, () => {
   it("learns an answer that somebody supplies, a call as its template writes it", async () => {
     const made = called(SHORT, { a: "1" });
     const answer = call("F", { a: "2" }) as AssistantMessage;
-    const outcome = await update({ supplied: [{ eventId: `${made.turnId}/feedback`, turn: made, answer, share: 1, reference: null }] });
+    const outcome = await update({
+      supplied: [{ eventId: `${made.turnId}/feedback`, seq: made.seq, turn: made, answer, share: 1, reference: null }],
+    });
     const after = '{"name": "F", "parameters": {"a": "2"}}';
     expect(outcome).toMatchObject({ status: "learned", changes: [{ after }], refused: [] });
   });

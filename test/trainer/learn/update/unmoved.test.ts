@@ -29,7 +29,7 @@ async function corrected(
   if (parameter === undefined) throw new Error("the hotel tool has rooms");
   const made = turn([user("A hotel in Porto.")], call("SearchHotel", { city: "Porto", number_of_rooms: "2" }), { tools: [SEARCH] });
   const exchange = {
-    ...({ eventId: "e", turns: [made], reward: -1, held: "2", words: "No, one room.", share: 1 } as const),
+    ...({ eventId: "e", seq: made.seq, turns: [made], reward: -1, held: "2", words: "No, one room.", share: 1 } as const),
     correction: { tool: SEARCH, parameter, hint: { parameter: PLACE.parameter, value: "1" } },
   };
   const request: UpdateRequest = {

@@ -39,6 +39,7 @@ function correctedTo(value: string): CorrectedExchange {
   const made = turn(messages, call("SearchHotel", { city: "Porto", number_of_rooms: "1" }), { tools: [SEARCH], rollout });
   return {
     eventId: `${made.turnId}/next`,
+    seq: made.seq,
     correction: { tool: SEARCH, parameter, hint: { parameter: "number_of_rooms", value } },
     turns: [made],
     reward: -1,
