@@ -5,7 +5,7 @@
  *   1. notes about arguments, together; then about how replies are worded, together; then about which tool is called and about needless questions,
  *      one by one
  *   2. what the version has learned, which yields to what was said, or is held
- *   3. notes by which the user is asked first: what they are asked about is the call as it would be made
+ *   3. notes by which the user is asked first: what they are asked about is the call as it would be made, with its own arguments (own-arguments.ts)
  *
  * Each note is tried once, and each learned default yields or is held once.
  */
@@ -19,6 +19,7 @@ import { isReplyAspect } from "../../shared/wording.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
 import type { WithoutOverruled } from "./overruled-notes.ts";
+import { keepOwnArguments } from "./own-arguments.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { type Asked, isRead, standingDefaults } from "./yielding-turn.ts";
 
@@ -27,6 +28,7 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
   const learned = new LearnedDefaults(answers);
   const tried = new Set<ServedNote>();
   let answer = under;
+  let isOwn = false;
   for (;;) {
     const { calls, text } = answer;
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
@@ -43,6 +45,14 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
       }
     }
     if (due.length === 0) return answer;
+    if (isLast && !isOwn) {
+      isOwn = true;
+      const own = await keepOwnArguments(answers, answer);
+      if (own !== answer) {
+        answer = own;
+        continue;
+      }
+    }
     for (const note of due) tried.add(note);
     const after = await askHeld(answers, { due, before: answer });
     if (after === undefined) continue;

@@ -6,7 +6,7 @@
  *   1. a reply with made-up words becomes that of the version before it learned how replies are worded
  *   2. notes that the user overrules leave the prompt (overruled-notes.ts)
  *   3. notes and learned defaults that stand and are passed over are held (hold-answer.ts)
- *   4. other arguments than the learned ones are as without anything learned (own-arguments.ts)
+ *   4. other arguments than the learned ones are as without anything learned (own-arguments.ts), also of a call that is asked about first
  *   5. a question that names a made-up value asks for the learned one (hold-question.ts)
  *
  * Each may ask the policy again, or a version before it (version-answers.ts).

@@ -102,6 +102,13 @@ describe("YieldingAnswer of a version that has learned of one argument", () => {
     expect(await answer(gone)).toMatchObject({ calls: ['{"city": "Faro", "rooms": "2"}'], version: 7 });
   });
 
+  it("has the user asked about the call with those others", async () => {
+    const first = { ...ROOMS, noteId: "n_ask", parameter: "@ask", value: "first" };
+    const { tokens, calls } = await answer(prepared({ defaults: [learned], notes: [first], heard, answering }, script));
+    const question = tokenizer.decode(tokens);
+    expect([calls, question.includes("Porto"), question.includes("2"), question.includes("Faro")]).toEqual([[], true, true, false]);
+  });
+
   it("keeps the call that the user was asked about, and agrees to", async () => {
     const question = { role: "assistant" as const, content: "Shall I search a hotel in Faro with 2 rooms?" };
     const agreed = { ...heard, messages: [...heard.messages, question, { role: "user" as const, content: "Yes, please do." }] };
