@@ -22,6 +22,8 @@ export const LearnedDefault = z.object({
   byBase: z.array(z.string().max(MOST_CHARS)).max(MOST_BY_BASE).optional(),
   /** False where somebody supplied an answer with this value, which is no default: calls are no longer held to the one that was learned before. */
   held: z.literal(false).optional(),
+  /** Of a supplied answer, where it is known: the event that holds it, so that it goes with whoever supplied it and with nobody else. */
+  eventId: z.string().max(MOST_CHARS).optional(),
 });
 export type LearnedDefault = z.infer<typeof LearnedDefault>;
 

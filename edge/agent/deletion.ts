@@ -5,6 +5,7 @@
 import type { Actor, BarredEvent } from "../../shared/api.ts";
 import { toolsOf } from "../../shared/aspects.ts";
 import { correctionText } from "../../shared/jobs.ts";
+import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import { SHARED_LINE, type PolicyVersion } from "../../shared/policy.ts";
 import type { Lineage } from "./lineage.ts";
 import type { Lines } from "./lines.ts";
@@ -121,7 +122,9 @@ function withoutWords(version: PolicyVersion, user: string): PolicyVersion {
   const gate = version.gate === null ? null : { checks: version.gate.checks.map((check) => ({ ...check, cases: [] })) };
   const kept = version.events.flatMap(({ user: who, hint }) => (who === user || hint === undefined ? [] : [hint]));
   const events = version.events.map(({ hint, ...event }) => (event.user === user || hint === undefined ? event : { ...event, hint }));
-  const defaults = version.defaults.filter((each) => kept.includes(correctionText(each, each.tool)));
+  const others = version.events.flatMap((event) => (event.user === user ? [] : [event.eventId]));
+  const isOfOthers = ({ eventId }: LearnedDefault): boolean => eventId !== undefined && others.includes(eventId);
+  const defaults = version.defaults.filter((each) => isOfOthers(each) || kept.includes(correctionText(each, each.tool)));
   // Of what is no longer named the version from before answers until another one is made.
   const reach = version.reach === null ? null : [...new Set(defaults.flatMap(toolsOf))];
   return { ...version, events, hints: [...new Set(kept)], defaults, reach, changes: [], gate };

@@ -5,6 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { agreementTo, asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
+import type { VersionFiles } from "../../shared/policy.ts";
 import { isSameVersion, versionToBegin } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
@@ -17,7 +18,7 @@ import { invalid } from "../openai/refuse.ts";
 import type { ReadFile } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
-import type { TurnSampling } from "../session/port.ts";
+import type { TurnPolicy, TurnSampling } from "../session/port.ts";
 import { YieldingAnswer } from "../session/yielding-answer.ts";
 import { type Asked, isRead, type YieldingCompletion } from "../session/yielding-turn.ts";
 import { fitContext, overflow } from "./context.ts";
@@ -115,9 +116,15 @@ async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAn
   };
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
-  const base = { line: SHARED_LINE, version: 0, policyDigest: baseDigest, adapter: null };
+  const base = bareVersion(turn.policy);
   const yielding = { policy, completion, completionOf, standing, base, heard: turn, defaults: relevant };
   return { answer: (signal) => toAnswer(new YieldingAnswer(yielding, signal), { ...turn, toolChoice }) };
+}
+
+/** The base without an adapter, by the name that its line has it under: an agent that has moved to this base has it as a later version than 0. */
+function bareVersion({ baseDigest, answering }: TurnPolicy): VersionFiles {
+  const bare = [answering?.outside, ...(answering?.tools ?? []).map(({ by }) => by)].find((each) => each?.adapter === null);
+  return bare ?? { line: SHARED_LINE, version: 0, policyDigest: baseDigest, adapter: null };
 }
 
 function promptKeyOf(notes: readonly ServedNote[]): string {

@@ -5,7 +5,7 @@
  * clip of the objective is then about the update's own steps alone.
  */
 import { zipStrict } from "../../shared/assert.ts";
-import { sampledBy } from "../../shared/events.ts";
+import type { TurnFinished } from "../../shared/events.ts";
 
 const MOST = 2;
 
@@ -14,8 +14,14 @@ export function importanceWeights(parentLogProbs: ArrayLike<number>, rolloutLogP
   return zipStrict(Array.from(parentLogProbs), rolloutLogProbs).map(([parent, rollout]) => Math.min(MOST, Math.exp(parent - rollout)));
 }
 
-/** How many versions lie between the one that sampled a turn and the one that is learned from; all of the line's where another line's sampled it. */
-export function stalenessOf(turn: Parameters<typeof sampledBy>[0], parent: number): number {
-  const { line, version } = sampledBy(turn);
-  return line === turn.line ? Math.abs(parent - version) : parent;
+/**
+ * How many versions lie between the one that a turn was served under and the one that is learned from; all of the line's where that was another line's.
+ * Beside a version older ones answer for what it has not learned of, and go on to: what those sample is as fresh as the version that they stand beside, and
+ * how far the parent is from them the weights tell.
+ */
+export function stalenessOf(
+  { line, payload: { policyLine = line, policyVersion } }: { line: string; payload: Pick<TurnFinished, "policyLine" | "policyVersion"> },
+  parent: number,
+): number {
+  return policyLine === line ? Math.abs(parent - policyVersion) : parent;
 }

@@ -12,6 +12,7 @@
 import { zipStrict } from "../../shared/assert.ts";
 import { argumentSpan } from "../../shared/argument-span.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { sampledBy } from "../../shared/events.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { stepAdvantages, type StepRewards } from "../advantage/steps.ts";
 import { stalenessOf } from "../advantage/staleness.ts";
@@ -38,7 +39,7 @@ export type ExportRow = {
   /** ln μ of each token as it was sampled; null where the log does not tell it of the distribution without a grammar's masks. */
   readonly rolloutLogProbs: readonly number[] | null;
   readonly reward: -1 | 0 | 1;
-  /** The version that answered; null for an answer that a person wrote. */
+  /** The version whose tokens they are, on the line that it is of; null for an answer that a person wrote. */
   readonly version: number | null;
   readonly temperature: number;
   readonly truncated: boolean;
@@ -167,7 +168,7 @@ type Made = {
   readonly advantages: readonly number[];
 };
 
-function rowOf({ turnId, payload }: LoggedTurn, { eventId, form, reward, span, advantages }: Made): ExportRow {
+function rowOf({ turnId, line, payload }: LoggedTurn, { eventId, form, reward, span, advantages }: Made): ExportRow {
   const { promptTokens, responseTokens, rolloutLogProbs, sampling, unusable } = payload.rollout;
   // Log-probs under a grammar's masks, or of a draw from a part of the distribution, are none that another trainer can compare with its own.
   const comparable = unusable === undefined && !sampling.masked && sampling.topP >= 1 && rolloutLogProbs.length === responseTokens.length;
@@ -179,7 +180,7 @@ function rowOf({ turnId, payload }: LoggedTurn, { eventId, form, reward, span, a
     mask: responseTokens.map((_, place) => (place >= span.from && place < span.to ? 1 : 0)),
     advantages: advantages.map((advantage, place) => (place >= span.from && place < span.to ? advantage : 0)),
     rolloutLogProbs: comparable ? rolloutLogProbs : null,
-    version: payload.policyVersion,
+    version: sampledBy({ line, payload }).version,
     temperature: sampling.temperature,
     truncated: payload.finishReason === "length",
   };

@@ -8,7 +8,7 @@ import { UpdateSettings } from "../config.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";
 import { createLearner } from "../learn/update/update.ts";
-import { Compute, COMPUTES, chooseDevice } from "../onnx/device.ts";
+import { Compute, COMPUTES, chooseDevice, Device } from "../onnx/device.ts";
 import { writeAdapterFiles } from "../policy/adapter.ts";
 import { loadBase, underTemplate } from "../policy/base.ts";
 import { createParentLoader } from "../policy/parent.ts";
@@ -49,7 +49,8 @@ async function rebuild({ agent, version, line: name, url, state, base: folder, k
   // Its prompts, too, are written as they were then; versions of before that was kept had no arguments.
   const base = underTemplate(loadBase(folder, settings), TemplateArguments.parse(JSON.parse(runtime["templateArguments"] ?? "{}")));
   // On the kind of device, too, where this machine has it; versions of before devices could be chosen are of the CPU.
-  const { device } = await chooseDevice(runtime["device"] === "cuda" ? "auto" : "cpu");
+  const used = Device.catch("cpu").parse(runtime["device"]);
+  const { device } = await chooseDevice(used).catch(() => chooseDevice("cpu"));
   const made = Compute.catch("float32").parse(runtime["compute"]);
   const compute = COMPUTES[device].includes(made) ? made : "float32";
   const threads = Number(runtime["threads"] ?? 2);

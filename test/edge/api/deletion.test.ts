@@ -63,7 +63,10 @@ async function learn({ user, eventId, turnId, seq }: Awaited<ReturnType<typeof c
     ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq, events }),
     changes,
     hints: [hint],
-    defaults: [{ tool: "SearchHotel", parameter: "city", value: `${WORD} of ${user}`, corrected: null }],
+    defaults: [
+      { tool: "SearchHotel", parameter: "city", value: `${WORD} of ${user}`, corrected: null },
+      { tool: "SearchHotel", parameter: "stars", value: `${WORD} of ${user}`, corrected: null, held: false, eventId },
+    ],
     reach: ["SearchHotel"],
   };
   const expected = { tool: "SearchHotel", arguments: { city: `${WORD} of ${user}` } };
@@ -139,6 +142,11 @@ describe("DELETE /api/users/:user", () => {
     }
     expect((await admin(`GET /api/agents/${AGENT}/notes`)).body.notes.map(({ user }: { user: string }) => user)).toEqual([stays.user]);
     expect((await admin(`GET /api/agents/${AGENT}/versions/1`)).body).toMatchObject({ hints: [], changes: [], defaults: [] });
+    // What somebody else's answer has released stays so, though it has no hint.
+    expect((await admin(`GET /api/agents/${AGENT}/versions/2`)).body.defaults).toMatchObject([
+      { parameter: "city", value: `${WORD} of ${stays.user}` },
+      { parameter: "stars", held: false, eventId: stays.eventId },
+    ]);
     const feedback = { completion_id: gone.first.id, score: 1 };
     expect((await call(edge, "client", "POST /v1/feedback", feedback)).status).toBe(404);
 

@@ -21,10 +21,9 @@ describe("stalenessOf", () => {
     expect([stalenessOf(by(3), 3), stalenessOf(by(3), 5), stalenessOf(by(5), 3)]).toEqual([0, 2, 2]);
   });
 
-  it("counts from the version that sampled, whatever the turn was bound to", () => {
-    const payload = { policyVersion: 40, yieldedTo: { line: "shared", version: 1 } };
-    expect(stalenessOf({ line: "shared", payload }, 40)).toBe(39);
-    expect(stalenessOf({ line: "shared", payload: { ...payload, yieldedTo: { line: "u_1", version: 1 } } }, 40)).toBe(40);
+  it("counts from the version that the turn was served under, whichever answered beside it", () => {
+    const turn = { line: "shared", payload: { policyVersion: 40, yieldedTo: { line: "shared", version: 1 } } };
+    expect([stalenessOf(turn, 40), stalenessOf(turn, 41)]).toEqual([0, 1]);
     expect(stalenessOf({ line: "u_1", payload: { policyLine: "shared", policyVersion: 2 } }, 3)).toBe(3);
   });
 });

@@ -87,7 +87,7 @@ async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signa
     if (feedback?.answer === undefined) continue;
     const { line, version } = sampledBy(turn);
     const answeredBy = `${line} ${version}`;
-    if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, line, version));
+    if (measured && !loaded.has(answeredBy)) loaded.set(answeredBy, await loadVersion(ports, { line, version }, turn.payload));
     const reference = measured ? loaded.get(answeredBy) : null;
     supplied.push({
       eventId: event.eventId,
@@ -101,13 +101,16 @@ async function toSupplied(ports: GatherPorts, judged: readonly Judged[], { signa
   return supplied;
 }
 
-/** Undefined where its files are gone. */
+/** Undefined where its files are gone, or it is of another base than the turn: an agent may have moved since. */
 function loadVersion(
   { edge, line: { agent }, loadAdapter }: GatherPorts,
-  line: string,
-  version: number,
+  { line, version }: ReturnType<typeof sampledBy>,
+  { baseDigest }: Pick<LoggedTurn["payload"], "baseDigest">,
 ): Promise<AdapterTensors | null | undefined> {
-  return unlessGone(async () => loadAdapter(await edge.readVersion({ agent, line }, version)));
+  return unlessGone(async () => {
+    const read = await edge.readVersion({ agent, line }, version);
+    return baseDigest === undefined || read.baseDigest === baseDigest ? loadAdapter(read) : undefined;
+  });
 }
 
 async function toRewarded(

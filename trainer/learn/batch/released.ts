@@ -10,8 +10,11 @@ import { changedArguments } from "../lesson/counter-cases.ts";
 
 /** By supplied answers: those of the arguments that they have otherwise than the calls in whose place they are. */
 export function releasedBy(rows: readonly AnswerRow[]): LearnedDefault[] {
-  return changedArguments(rows).flatMap(({ correction: { parameter }, row, call }) =>
-    releasedIn(call, { messages: row.supplied.turn.payload.messages, tools: row.tools, among: [parameter.name] }),
+  return changedArguments(rows).flatMap(({ correction: { parameter }, row: { supplied, tools }, call }) =>
+    releasedIn(call, { messages: supplied.turn.payload.messages, tools, among: [parameter.name] }).map((each) => ({
+      ...each,
+      eventId: supplied.eventId,
+    })),
   );
 }
 

@@ -10,11 +10,11 @@ import { call, SEARCH, TOOLS, turn, user } from "../../hotel.ts";
 const supplied = (said: string): AnswerRow => {
   const answer = call("SearchHotel", { city: "Porto", number_of_rooms: "3" }) as AssistantMessage;
   const made = turn([user(said)], call("SearchHotel", { city: "Porto", number_of_rooms: "2" }));
-  return { supplied: { turn: made, answer }, tools: [SEARCH] } as unknown as AnswerRow;
+  return { supplied: { eventId: "e1", turn: made, answer }, tools: [SEARCH] } as unknown as AnswerRow;
 };
 
 it("a supplied answer releases what it has otherwise, and not what the user had said", () => {
-  const rooms = { tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: null, held: false };
+  const rooms = { tool: "SearchHotel", parameter: "number_of_rooms", value: "3", corrected: null, held: false, eventId: "e1" };
   expect(releasedBy([supplied("A hotel in Porto.")])).toEqual([rooms]);
   expect(releasedBy([supplied("3 rooms in Porto.")])).toEqual([]);
 });
