@@ -1,6 +1,6 @@
 /** What a user's words order outright about asking: to ask before such a call, or not to ask any more. It is believed whatever the base makes of the words. */
 import { sentencesOf } from "../../shared/speech/sentences.ts";
-import { wishfulWords } from "./wishful.ts";
+import { wishfulWords } from "../../shared/correction/wishful.ts";
 
 export const MOST_SAID = 2_000; // characters: who says more is about something else, and the patterns take time
 

@@ -13,7 +13,7 @@ import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speec
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../../shared/speech/sentences.ts";
 import type { JobSampler } from "./embedded.ts";
-import type { Grounded, Stands } from "./ground.ts";
+import type { Grounded, Stands } from "../../shared/correction/ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
 import { saysAskFirst, saysUnasked } from "./asking-said.ts";

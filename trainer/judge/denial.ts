@@ -4,7 +4,7 @@
  */
 import type { Signal } from "../data/exchange.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
-import { asksWhat } from "./wishful.ts";
+import { asksWhat } from "../../shared/correction/wishful.ts";
 
 // Of any value at any time: "not on Monday" and "without breakfast" are what a new request asks for.
 const REJECTS = [

@@ -15,7 +15,7 @@ import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { findFit, type Fit } from "./fit.ts";
 import { withFurther } from "./further.ts";
-import { type Grounded, heldText, lastCall, type Stands } from "./ground.ts";
+import { type Grounded, heldText, lastCall, type Stands } from "../../shared/correction/ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
 import type { ReactionModel } from "./reaction-model.ts";

@@ -10,14 +10,14 @@ import { findParameter, type Parameter } from "../../shared/speech/parameters.ts
 import { knownForms, writtenForm } from "../../shared/speech/spoken.ts";
 import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
-import { EXCLAMATIONS, groundedCandidates, isCode } from "./candidates.ts";
+import { EXCLAMATIONS, groundedCandidates, isCode } from "../../shared/correction/candidates.ts";
 import { countedBy } from "./counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
-import { heldText, lastCall, type Stands } from "./ground.ts";
+import { heldText, lastCall, type Stands } from "../../shared/correction/ground.ts";
 import { askedElsewhere, opensElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
-import { wishfulWords } from "./wishful.ts";
+import { wishfulWords } from "../../shared/correction/wishful.ts";
 import { answeredTruth } from "../../shared/speech/truth.ts";
 import { ORDINALS } from "../../shared/speech/wanted.ts";
 

@@ -10,7 +10,7 @@ import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { findWording } from "./aspects.ts";
 import { standingHint } from "./hints.ts";
 import type { HeardHint, Verdict } from "./judge.ts";
-import type { Stands } from "./ground.ts";
+import type { Stands } from "../../shared/correction/ground.ts";
 import { correctionsIn, hearing } from "./parts.ts";
 
 /**

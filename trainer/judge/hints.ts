@@ -3,10 +3,10 @@ import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
-import { groundHint, type Grounded } from "./ground.ts";
+import { groundHint, type Grounded } from "../../shared/correction/ground.ts";
 import type { Verdict } from "./judge.ts";
 import { askedElsewhere, spokenBefore } from "./standing.ts";
-import { isOnce } from "./wishful.ts";
+import { isOnce } from "../../shared/correction/wishful.ts";
 
 /** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
 export type WrittenHint = Hint & { readonly tool?: string | undefined };

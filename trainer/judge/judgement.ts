@@ -8,7 +8,7 @@ import { firstTool } from "../../shared/speech/calls.ts";
 import { toldBy } from "../learn/batch/form.ts";
 import { groundAspect } from "./aspects.ts";
 import { fence } from "./fence.ts";
-import { heldText, lastCall } from "./ground.ts";
+import { heldText, lastCall } from "../../shared/correction/ground.ts";
 import type { HeardHint, Verdict } from "./judge.ts";
 import { groundInPart } from "./parts.ts";
 import type { Reward } from "./vote.ts";

@@ -12,11 +12,11 @@ import { ORDINALS, INSTEAD } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { clausesOf, sentencesOf } from "../../shared/speech/sentences.ts";
-import { groundedCandidates } from "./candidates.ts";
+import { groundedCandidates } from "../../shared/correction/candidates.ts";
 import { countedBy } from "./counted.ts";
-import { groundHint, type Grounded, type Stands } from "./ground.ts";
+import { groundHint, type Grounded, type Stands } from "../../shared/correction/ground.ts";
 import { openingVerb } from "./standing.ts";
-import { isOnce, wishfulWords } from "./wishful.ts";
+import { isOnce, wishfulWords } from "../../shared/correction/wishful.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 

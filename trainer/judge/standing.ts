@@ -8,8 +8,8 @@ import type { Signal } from "../data/exchange.ts";
 import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
-import { heldText, lastCall } from "./ground.ts";
-import { ORDER_VERBS } from "./orders.ts";
+import { heldText, lastCall } from "../../shared/correction/ground.ts";
+import { ORDER_VERBS } from "../../shared/correction/orders.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
 export function spokenBefore(

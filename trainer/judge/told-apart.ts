@@ -7,7 +7,7 @@ import { humanise } from "../../shared/speech/parameters.ts";
 import { clausesOf } from "../../shared/speech/sentences.ts";
 import { isRefused } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
-import { ORDER_VERBS } from "./orders.ts";
+import { ORDER_VERBS } from "../../shared/correction/orders.ts";
 
 /** What somebody says that they wanted and nothing more, "I only wanted a quote.", "Drafts only from now on", or as what it should have been kept, "as a draft". */
 const WANTED_ALONE = [

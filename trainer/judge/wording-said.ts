@@ -4,7 +4,7 @@
  */
 import { COUNT_TOLD, NO_QUESTION, type ReplyAspect, wordsIn } from "../../shared/wording.ts";
 import { ordersAsking } from "./asking-ordered.ts";
-import { wishfulWords } from "./wishful.ts";
+import { wishfulWords } from "../../shared/correction/wishful.ts";
 import { ADDRESSES, CALLS, COUNTS, HAS_QUESTION, LENGTHENS, SHORTENS, UNASKS, WANTS_ASKED } from "./wording-words.ts";
 
 type Rule = { readonly parameter: ReplyAspect; readonly value: string };

@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
 import { hintText } from "../../../shared/jobs.ts";
-import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
-import { groundHint } from "../../../trainer/judge/ground.ts";
+import { groundedCandidates } from "../../../shared/correction/candidates.ts";
+import { groundHint } from "../../../shared/correction/ground.ts";
 import { failed, type ToolOutcome, unavailable, UNKNOWN_OUTCOME } from "../../../edge/tools/outcome.ts";
 import { verifiableJudge } from "../../../trainer/judge/verifiable.ts";
 import { ASK, call, result, SEARCH, signalOf, user } from "../hotel.ts";

@@ -10,7 +10,7 @@ import { untold, untrainable, type LoggedTurn, type Signal } from "../../data/ex
 import { statedPrompt } from "../../data/turn-text.ts";
 import { wordsBy } from "../../../shared/speech/mention.ts";
 import { findParameter } from "../../../shared/speech/parameters.ts";
-import { heldText, lastCall } from "../../judge/ground.ts";
+import { heldText, lastCall } from "../../../shared/correction/ground.ts";
 import type { Verdict } from "../../judge/judge.ts";
 import { lastOf } from "../../last-of.ts";
 import type { ReplayTurn } from "../../teacher/replay.ts";

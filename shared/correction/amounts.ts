@@ -2,13 +2,13 @@
  * Whether a number that somebody said can be an amount that a parameter wants: an addend of what comes to more is none ("two adults and one child" are not two
  * passengers), and no more is a number that is a name of something ("line 5"), or one below zero.
  */
-import { escapeRegExp } from "../../shared/regexp.ts";
-import { topicWords } from "../../shared/speech/mention.ts";
-import { numbersAmong } from "../../shared/speech/numbers.ts";
-import type { Parameter } from "../../shared/speech/parameters.ts";
-import { numberWord, writtenForm } from "../../shared/speech/spoken.ts";
-import { sameStem, wordsOf } from "../../shared/speech/words.ts";
-import { sentencesOf } from "../../shared/speech/sentences.ts";
+import { escapeRegExp } from "../regexp.ts";
+import { topicWords } from "../speech/mention.ts";
+import { numbersAmong } from "../speech/numbers.ts";
+import type { Parameter } from "../speech/parameters.ts";
+import { numberWord, writtenForm } from "../speech/spoken.ts";
+import { sameStem, wordsOf } from "../speech/words.ts";
+import { sentencesOf } from "../speech/sentences.ts";
 
 const PEOPLE =
   "adult child children kid baby babies infant toddler teenager teen senior grandparent grandchildren grandkid parent son daughter boy girl man men woman women lady ladies friend colleague coworker brother sister cousin student pensioner".split(
@@ -43,7 +43,7 @@ function usesIn(sentence: string, { value, isTopic }: { value: string; isTopic: 
   const company = [value, numberWord(value)].filter((number) => number !== undefined && isCompany(sentence, number));
   return words.flatMap((word, at) => {
     if (word !== value && word !== numberWord(value)) return [];
-    const [before = "", after] = [words[at - 1], words[at + 1]];
+    const [before, after] = [words[at - 1] ?? "", words[at + 1]];
     // "minus 9 out there" is no 9, but "minus 10 percent" takes off 10.
     if (before === "minus" && !/^(?:percent|per|euros?|dollars?)$/.test(after ?? "")) return ["label"];
     if (LABELS.some((each) => sameStem(each, before))) return [isTopic(before) ? "amount" : "label"];

@@ -1,8 +1,8 @@
 /** Hints that the schema allows and the words support: what is found in them, and how it is written. */
 import { describe, expect, it } from "vitest";
 import { hintText } from "../../../shared/jobs.ts";
-import { groundedCandidates } from "../../../trainer/judge/candidates.ts";
-import { ASK, call, signalOf, user } from "../hotel.ts";
+import { groundedCandidates } from "../../../shared/correction/candidates.ts";
+import { ASK, call, signalOf, user } from "../../trainer/hotel.ts";
 
 describe("groundedCandidates", () => {
   const answered = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });

@@ -2,7 +2,7 @@
  * Which of a user's sentences can wish for something: none that asks what there is ("Why economy?"), tells what others like or said, what would be if, or
  * what was last year. And whether what is wished for is meant this once.
  */
-import { TITLES } from "../../shared/speech/words.ts";
+import { TITLES } from "../speech/words.ts";
 
 // "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
 const ASKS_WHAT =

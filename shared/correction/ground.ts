@@ -3,28 +3,32 @@
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
  * other, and name no other parameter instead; and the call did not hold it already, nor the whole name of a person of whom it is a part. Everything else is refused. The verb that an order opens with is no part of it.
  */
-import type { ToolDefinition } from "../../shared/chat.ts";
-import type { Hint } from "../../shared/jobs.ts";
-import { escapeRegExp } from "../../shared/regexp.ts";
-import { argumentText, readableCalls, sameText, type Call } from "../../shared/speech/calls.ts";
-import type { Signal } from "../data/exchange.ts";
-import { mentions, namesTopic, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
-import { isWanted } from "../../shared/speech/wanted.ts";
-import { findParameter, readParameters, typedValue, type Parameter } from "../../shared/speech/parameters.ts";
-import type { RefusalCode } from "../data/refusal.ts";
-import { writtenForm, type WrittenForm } from "../../shared/speech/spoken.ts";
-import { wordsOf } from "../../shared/speech/words.ts";
+import type { ChatMessage, ToolDefinition } from "../chat.ts";
+import type { Exchange, Hint } from "../jobs.ts";
+import { escapeRegExp } from "../regexp.ts";
+import { argumentText, readableCalls, sameText, type Call } from "../speech/calls.ts";
+import { mentions, namesTopic, parametersNamed, wordsBy } from "../speech/mention.ts";
+import { isWanted } from "../speech/wanted.ts";
+import { findParameter, readParameters, typedValue, type Parameter } from "../speech/parameters.ts";
+import { writtenForm, type WrittenForm } from "../speech/spoken.ts";
+import { wordsOf } from "../speech/words.ts";
 import { isPartOrLabel } from "./amounts.ts";
 import { withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
 
+/** An answer with what followed it, and the conversation that it answered. */
+export type Followed = {
+  readonly exchange: Pick<Exchange, "tools" | "answered" | "nextState">;
+  readonly turn: { readonly payload: { readonly messages: readonly ChatMessage[] } };
+};
+
 export type Grounded =
   | { readonly status: "grounded"; readonly toolName: string; readonly hint: Hint }
-  | { readonly status: "refused"; readonly code: RefusalCode; readonly detail: string };
+  | { readonly status: "refused"; readonly code: "hint/none" | "hint/held" | "hint/ungrounded"; readonly detail: string };
 
 export type Stands = Extract<Grounded, { status: "grounded" }>;
 
-export function groundHint(hint: Hint, signal: Pick<Signal, "exchange" | "turn">): Grounded {
+export function groundHint(hint: Hint, signal: Followed): Grounded {
   const { exchange } = signal;
   const owner = exchange.tools.findLast((tool) => findParameter(tool, hint.parameter) !== undefined);
   const parameter = owner === undefined ? undefined : findParameter(owner, hint.parameter);
@@ -121,7 +125,7 @@ function isBriefly(value: string, { parameter, used, words }: { parameter: Param
 }
 
 /** The last call of the tool in the exchange. */
-export function lastCall({ answered }: Signal["exchange"], tool: string): Call | undefined {
+export function lastCall({ answered }: Pick<Exchange, "answered">, tool: string): Call | undefined {
   return answered.flatMap(readableCalls).findLast(({ name }) => name === tool);
 }
 
@@ -135,7 +139,7 @@ export function heldText(call: Call | undefined, parameter: string): string | un
 export function exampleOf(
   { kind, fallback }: Pick<Parameter, "kind" | "fallback">,
   held: string | undefined,
-  { turn }: Pick<Signal, "turn">,
+  { turn }: Pick<Followed, "turn">,
 ): string | undefined {
   const example = held ?? fallback;
   if (example !== undefined || kind !== "date") return example;

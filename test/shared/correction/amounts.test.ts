@@ -1,7 +1,7 @@
 /** Numbers that are amounts, and those that are a part of more, or a name. */
 import { describe, expect, it } from "vitest";
 import { parameterOf } from "../../../shared/speech/parameters.ts";
-import { isPartOrLabel } from "../../../trainer/judge/amounts.ts";
+import { isPartOrLabel } from "../../../shared/correction/amounts.ts";
 
 const of = (name: string) => ({ ...parameterOf(name), kind: "number" as const });
 const party = (said: string, value: string): boolean => isPartOrLabel(said, { parameter: of("party_size"), value });

@@ -1,5 +1,5 @@
 /** Verbs that orders open with: "Prefer Lufthansa as my airline" is about Lufthansa. What somebody wants is told without the verb that says that they want it. */
-import { escapeRegExp } from "../../shared/regexp.ts";
+import { escapeRegExp } from "../regexp.ts";
 
 const VERBS =
   "add assign book bring buy call choose do drive favor favour find fly get give go have hire keep leave like look love make need order pick play prefer put rent reserve ride search select send set show start stay stick switch take try use want wish";

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parameterOf } from "../../../shared/speech/parameters.ts";
 import { isWanted } from "../../../shared/speech/wanted.ts";
-import { isOnce, wishfulWords } from "../../../trainer/judge/wishful.ts";
+import { isOnce, wishfulWords } from "../../../shared/correction/wishful.ts";
 
 describe("wishfulWords", () => {
   it.each([

@@ -1,6 +1,6 @@
 /** Where a value begins in an order, and where what looks like an order's verb is a part of a name. */
 import { describe, expect, it } from "vitest";
-import { withoutOrder } from "../../../trainer/judge/orders.ts";
+import { withoutOrder } from "../../../shared/correction/orders.ts";
 
 describe("withoutOrder", () => {
   it.each([

@@ -1,20 +1,19 @@
 /** Every hint that the schema allows and the user's words support. */
-import { hintText } from "../../shared/jobs.ts";
-import type { Signal } from "../data/exchange.ts";
-import { mentions, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
-import { readParameters, type Parameter } from "../../shared/speech/parameters.ts";
-import { datesIn, numbersIn, timesIn } from "../../shared/speech/spoken.ts";
-import { sameStem, TITLES, wordsOf } from "../../shared/speech/words.ts";
+import { hintText } from "../jobs.ts";
+import { mentions, parametersNamed, wordsBy } from "../speech/mention.ts";
+import { readParameters, type Parameter } from "../speech/parameters.ts";
+import { datesIn, numbersIn, timesIn } from "../speech/spoken.ts";
+import { sameStem, TITLES, wordsOf } from "../speech/words.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
 import { wishfulWords } from "./wishful.ts";
-import { exampleOf, writtenFormOf, groundHint, heldText, lastCall, type Stands } from "./ground.ts";
+import { exampleOf, writtenFormOf, groundHint, heldText, lastCall, type Followed, type Stands } from "./ground.ts";
 
 const MOST = 16; // each costs a row of scoring
 const MOST_TRIED = 64; // each is looked for in all of the words
 const SPAN_WORDS = 4;
 
 /** Grounded hints about the tools of the exchange; only those whose parameter the user names, where any is named. */
-export function groundedCandidates(signal: Pick<Signal, "exchange" | "turn">): Stands[] {
+export function groundedCandidates(signal: Followed): Stands[] {
   const words = wishfulWords(wordsBy(signal.exchange.nextState, "user"));
   const { tools } = signal.exchange;
   const named = tools.flatMap((tool) => parametersNamed(words, readParameters(tool)).map((parameter) => ({ tool, parameter })));
