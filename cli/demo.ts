@@ -243,12 +243,11 @@ async function showPrompt(client: DemoClient, tokenizer: Tokenizer, { answers }:
   check(found.length === 0, "it holds no note and no hint", `a prompt without guidance expected, got ${found.join(" and ")}`);
 }
 
-/** Tells whether the weights did it by themselves. */
+/** Tells whether the call was held to what was learned, or is that of the weights by themselves. */
 async function showHeld(client: DemoClient, { last }: Talk): Promise<void> {
   const held = last === undefined ? [] : ((await logged(() => client.turn(last.completionId))).heldTo ?? []);
   if (held.length === 0) say("  its weights did so by themselves");
-  for (const { parameter, value } of held)
-    say(`  its weights passed over it, and the version was held to what it has learned: ${parameter} ${value}`);
+  for (const { parameter, value } of held) say(`  the call is held to what the version has learned: ${parameter} ${value}`);
 }
 
 /** What the event log must have within moments of an answer. */

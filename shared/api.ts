@@ -186,7 +186,7 @@ export type ListedTurn = {
   readonly policyVersion: number;
   /** Another version whose answer went out: it answers for the tool, or the user had said otherwise than a default that was learned; null where none did. */
   readonly yieldedTo: { readonly line: string; readonly version: number } | null;
-  /** Defaults that its version has learned, or what was said in their place, where its weights passed over that: the answer was held to it. */
+  /** What the answer was held to: defaults that its version has learned, what was said in their place, and what the user had just put right. */
   readonly heldTo: readonly HeldDefault[];
   /** The policy's own question, which nobody was to be asked: it was answered as if they had said yes; null where none was. */
   readonly agreedTo: string | null;

@@ -53,7 +53,7 @@ export const TurnFinished = z.object({
   policyDigest: z.string(),
   /** The version whose answer it is, where another than the bound one answers for the tool, or a default that was learned yielded to what the user said. */
   yieldedTo: z.strictObject({ line: z.string(), version: z.number().int().min(0) }).optional(),
-  /** Defaults of the bound version, or what was said in their place, that its answer passed over, and was held to; absent where none. */
+  /** What the answer was held to beside notes: defaults of the bound version, what was said in their place, and what the user had just put right; absent where none. */
   heldTo: z.array(HeldDefault).optional(),
   /** The policy's own question, where the user is not to be asked: behind the conversation the prompt has it and a yes that nobody gave. */
   agreedTo: z.string().optional(),

@@ -97,13 +97,13 @@ function guidedOf(cases: readonly GuidedCase[]): number[][] {
   return cases.map(({ guided }) => guided);
 }
 
-/** The answer to a correction: held to the schemas of the tools, as served. */
+/** The answer to a correction, as served: held to the schemas of the tools, and to what the correction says in so many words. `free`: to the schemas alone. */
 export async function evaluateCorrected(policy: EvaluatedPolicy, cases: readonly CorrectedCase[]) {
-  const texts = await policy.answers(
-    "corrections",
-    cases.map(({ prompt }) => prompt),
-    { maxTokens: ANSWER_TOKENS, tools: cases.map(({ tools }) => tools) },
-  );
+  const { free, served } = await policy.answersToCorrections("corrections", cases, ANSWER_TOKENS);
+  return { ...correctedFigures(cases, served), free: correctedFigures(cases, free) };
+}
+
+function correctedFigures(cases: readonly CorrectedCase[], texts: readonly string[]) {
   const made = zipStrict(cases, texts).map(([wanted, text]) => ({ ...wanted, again: parseCall(text) }));
   return {
     callMade: share(texts.map(beginsCall)),

@@ -40,8 +40,8 @@ export type GuidedCase = {
   wanted: string;
 };
 
-/** A prompt that ends with a correction of the call before it, and the call that is right there. */
-export type CorrectedCase = { prompt: number[]; tools: readonly ToolDefinition[]; call: ParsedCall; parameter: string };
+/** A prompt that ends with a correction of the call before it, its conversation, and the call that is right there. */
+export type CorrectedCase = { prompt: number[]; heard: Heard; call: ParsedCall; parameter: string };
 
 // Room for the longest answer that greedy decoding may write.
 export const ANSWER_TOKENS = 112;
@@ -143,7 +143,8 @@ export class Cases {
       if (changed === undefined || prompt === undefined) continue;
       const { tool, values } = changed.call;
       const call = { name: tool.name, arguments: callArguments(tool, values) };
-      cases.push({ prompt: prompt.tokens, tools: conversation.tools, call, parameter: changed.parameter.name });
+      const heard = { messages: toMessages(conversation.system, changed.before), tools: conversation.tools };
+      cases.push({ prompt: prompt.tokens, heard, call, parameter: changed.parameter.name });
     }
     return cases;
   }

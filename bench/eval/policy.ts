@@ -1,16 +1,17 @@
 /** The policy under evaluation: greedy answers and log-probs of given answers, in batches, with progress on stderr. */
-import { at } from "../../shared/assert.ts";
+import { at, zipStrict } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
+import { heardCorrection, withCorrection } from "../../shared/correction/heard.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { holdTo, leavesOut, passesOver } from "../../shared/held-notes.ts";
+import { type Held, holdTo, leavesOut, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
 import { toBatch } from "../../trainer/pretrain/batches.ts";
 import { readAnswer } from "../../trainer/teacher/answer-text.ts";
 import { say } from "../bench.ts";
-import type { GuidedCase } from "./cases.ts";
+import type { CorrectedCase, GuidedCase } from "./cases.ts";
 
 const GENERATE_ROWS = 32;
 const SCORE_ROWS = 4;
@@ -94,6 +95,30 @@ export class EvaluatedPolicy {
       const held = "held" in answer ? again[passed.indexOf(answer.held)] : undefined;
       return held?.call === undefined ? answer.text : held.text;
     });
+  }
+
+  /** What goes out for an answer to a correction, as the edge decides it, and what would by the schemas of the tools alone. */
+  async answersToCorrections(
+    label: string,
+    cases: readonly CorrectedCase[],
+    maxTokens: number,
+  ): Promise<{ free: string[]; served: string[] }> {
+    const written = await this.written(
+      label,
+      cases.map(({ prompt }) => prompt),
+      { maxTokens, tools: cases.map(({ heard }) => heard.tools) },
+    );
+    const served: string[] = [];
+    for (const [{ prompt, heard }, own] of zipStrict(cases, written)) {
+      const answer = { ...own, calls: own.call === undefined ? [] : [own.call] };
+      const hold = async (to: Held): Promise<typeof answer | undefined> => {
+        const { tools } = holdTo([to], { ...FREE_FORM, tools: heard.tools }, { before: answer, heard });
+        const [again] = await this.written(`${label}, held to one`, [prompt], { maxTokens, tools: [tools] });
+        return again?.call === undefined ? undefined : { ...again, calls: [again.call] };
+      };
+      served.push((await withCorrection(answer, { corrected: heardCorrection(heard), heard, hold })).text);
+    }
+    return { free: written.map(({ text }) => text), served };
   }
 
   /** ln p of each answer after its prompt, summed over its tokens, nats. */

@@ -75,7 +75,7 @@ function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessi
   if (yieldedTo !== null)
     part(
       "yielded",
-      `what it has learned is about other tools, or gave way to what was said: ${named(yieldedTo.line, yieldedTo.version)} answered`,
+      `what it has learned is about other tools or arguments, or gave way to what was said: ${named(yieldedTo.line, yieldedTo.version)} answered`,
     );
   for (const { text, held } of turn.notes) part("note", held === true ? `${text} The policy passed it over, and was held to it.` : text);
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));

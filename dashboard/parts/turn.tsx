@@ -53,14 +53,14 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
       {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
       {yieldedTo !== null && (
         <p class="note">
-          What version {policyVersion} has learned is about other tools, or yielded to what the user had said:{" "}
+          What version {policyVersion} has learned is about other tools or arguments, or yielded to what the user had said:{" "}
           <a href={addressOf({ agent, line: yieldedTo.line }, `versions/${yieldedTo.version}`)}>version {yieldedTo.version}</a>
           {yieldedTo.line !== SHARED_LINE && " of their own"} gave this answer.
         </p>
       )}
       {heldTo.length > 0 && (
         <p class="note">
-          Version {policyVersion} passed over what it has learned, or what was said in its place, and was held to it:{" "}
+          The answer was held to what version {policyVersion} has learned, or to what the user had said:{" "}
           {heldTo.map((each) => (isAspect(each.parameter) ? aspectText(each) : `${each.parameter} should be ${each.value}.`)).join(" ")}
         </p>
       )}

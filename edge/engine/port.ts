@@ -50,7 +50,7 @@ export type AnswerStep = TokenStep | PieceStep | AnswerEnd;
 export type Prompted = {
   /** Those that stood in the prompt. */
   readonly notes: readonly PromptNote[];
-  /** Defaults of the bound version that its answer passed over, and was held to. */
+  /** What the answer was held to beside notes: defaults of the bound version, what was said in their place, and what the user had just put right. */
   readonly heldTo: readonly HeldDefault[];
   /** The policy's own question, with which the prompt goes on, and with a yes that nobody gave. */
   readonly agreedTo?: string | undefined;
@@ -58,7 +58,7 @@ export type Prompted = {
   readonly promptTokens: readonly number[] | undefined;
   /** Under which the answer was drawn; undefined where it is the request's. */
   readonly toolChoice?: TurnSampling["toolChoice"];
-  /** Where it is another version's answer: of a tool that the bound one has learned nothing of since, or because a default has yielded. */
+  /** Where it is another version's answer: of a tool that the bound one has learned nothing of since, because other arguments are as before, or because a default has yielded. */
   readonly yieldedTo?: { readonly line: string; readonly version: number } | undefined;
 };
 

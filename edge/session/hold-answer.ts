@@ -5,7 +5,7 @@
  *   1. notes about arguments, together; then about how replies are worded, together; then about which tool is called and about needless questions,
  *      one by one
  *   2. what the version has learned, which yields to what was said, or is held
- *   3. notes by which the user is asked first: what they are asked about is the call as it would be made, with its own arguments (own-arguments.ts)
+ *   3. notes by which the user is asked first: what they are asked about is the call as it would be made (settled-call.ts)
  *
  * Each note is tried once, and each learned default yields or is held once.
  */
@@ -19,7 +19,7 @@ import { isReplyAspect } from "../../shared/wording.ts";
 import { yieldOrHold } from "../../shared/yield-or-hold.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../../shared/yielding.ts";
 import type { WithoutOverruled } from "./overruled-notes.ts";
-import { keepOwnArguments } from "./own-arguments.ts";
+import { withSettledArguments } from "./settled-call.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { type Asked, isRead, standingDefaults } from "./yielding-turn.ts";
 
@@ -28,7 +28,7 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
   const learned = new LearnedDefaults(answers);
   const tried = new Set<ServedNote>();
   let answer = under;
-  let isOwn = false;
+  let isSettled = false;
   for (;;) {
     const { calls, text } = answer;
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
@@ -45,11 +45,11 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
       }
     }
     if (due.length === 0) return answer;
-    if (isLast && !isOwn) {
-      isOwn = true;
-      const own = await keepOwnArguments(answers, answer);
-      if (own !== answer) {
-        answer = own;
+    if (isLast && !isSettled) {
+      isSettled = true;
+      const settled = await withSettledArguments(answers, answer);
+      if (settled !== answer) {
+        answer = settled;
         continue;
       }
     }

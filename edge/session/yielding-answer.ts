@@ -6,7 +6,8 @@
  *   1. a reply with made-up words becomes that of the version before it learned how replies are worded
  *   2. notes that the user overrules leave the prompt (overruled-notes.ts)
  *   3. notes and learned defaults that stand and are passed over are held (hold-answer.ts)
- *   4. other arguments than the learned ones are as without anything learned (own-arguments.ts), also of a call that is asked about first
+ *   4. arguments are settled, also of a call that is asked about first: others than the learned ones are as without anything learned, and what the user has
+ *      just put right is as they said it (settled-call.ts)
  *   5. a question that names a made-up value asks for the learned one (hold-question.ts)
  *
  * Each may ask the policy again, or a version before it (version-answers.ts).
@@ -21,7 +22,7 @@ import type { CompletionStep } from "../policy/completion.ts";
 import { holdAnswer } from "./hold-answer.ts";
 import { holdQuestion, mayHoldQuestion } from "./hold-question.ts";
 import { withoutOverruledNotes } from "./overruled-notes.ts";
-import { keepOwnArguments } from "./own-arguments.ts";
+import { withSettledArguments } from "./settled-call.ts";
 import { type Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead, type YieldingCompletion, type YieldingTurn } from "./yielding-turn.ts";
 
@@ -74,8 +75,8 @@ export class YieldingAnswer {
 
   /** @returns the version that has to answer instead, of which nothing has been shown; undefined once the answer has come to its end */
   async *#answer({ passesOn = false } = {}): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
-    const { completion, defaults, heard, standing } = this.#turn;
-    const guided = new Set([...completion.notes, ...defaults].map(({ tool }) => tool));
+    const { completion, defaults, heard, standing, corrected } = this.#turn;
+    const guided = new Set([...completion.notes, ...defaults, ...(corrected === undefined ? [] : [corrected])].map(({ tool }) => tool));
     const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
     const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));
@@ -110,7 +111,7 @@ export class YieldingAnswer {
   async #decide(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const ungarbled = await withoutMadeUpWords(this.#answers, this.#answers.keepOwn(steps));
     const held = await holdAnswer(this.#answers, await withoutOverruledNotes(this.#answers, ungarbled));
-    const decided = await holdQuestion(this.#answers, await keepOwnArguments(this.#answers, held));
+    const decided = await holdQuestion(this.#answers, await withSettledArguments(this.#answers, held));
     this.#completion = decided.completion;
     return decided.steps;
   }

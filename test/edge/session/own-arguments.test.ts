@@ -116,3 +116,32 @@ describe("YieldingAnswer of a version that has learned of one argument", () => {
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Faro", "rooms": "2"}'], version: 7 });
   });
 });
+
+describe("YieldingAnswer after a correction in so many words", () => {
+  const made = {
+    role: "assistant" as const,
+    content: null,
+    tool_calls: [{ id: "c1", type: "function" as const, function: { name: "SearchHotel", arguments: '{"city": "Porto", "rooms": "1"}' } }],
+  };
+  const before = [
+    { role: "user" as const, content: "A hotel in Porto." },
+    made,
+    { role: "tool" as const, content: '[{"name": "Vila Gale"}]', tool_call_id: "c1" },
+    { role: "assistant" as const, content: "I found Vila Gale." },
+  ];
+  const heard = { ...HEARD, messages: [...before, { role: "user" as const, content: "No, rooms should be 3." }] };
+  const again = (_: readonly string[], __: number, held: readonly string[]) =>
+    call({ city: "Porto", rooms: held.includes("rooms") ? "3" : "1" });
+
+  it("does not make the same mistake again", async () => {
+    const turn = prepared({ heard }, again);
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "rooms": "3"}'], version: 7 });
+    expect(turn.asked).toEqual([[7], [7, "held rooms"]]);
+  });
+
+  it("puts what was just said before a note that says otherwise", async () => {
+    const noted = (_: readonly string[], __: number, held: readonly string[]) =>
+      call({ city: "Porto", rooms: held.includes("rooms") ? "3" : "2" });
+    expect(await answer(prepared({ heard, notes: [ROOMS] }, noted))).toMatchObject({ calls: ['{"city": "Porto", "rooms": "3"}'] });
+  });
+});

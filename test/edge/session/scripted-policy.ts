@@ -8,6 +8,7 @@ import type { Policy } from "../../../edge/policy/policy.ts";
 import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { Asked, YieldingCompletion, YieldingTurn } from "../../../edge/session/yielding-turn.ts";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
+import { heardCorrection } from "../../../shared/correction/heard.ts";
 import { holdTo } from "../../../shared/held-notes.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
 import { findTool } from "../../../shared/speech/calls.ts";
@@ -100,7 +101,19 @@ export function prepared(
     return { ...FREE_FORM, ...held, ...hold?.form, ...by, ...prompt } as unknown as YieldingCompletion;
   };
   const completion = completionOf({ by: BOUND, notes });
-  return { asked, turn: { policy, completion, completionOf, standing: { bound: BOUND, answering }, base: BASE, heard, defaults } };
+  return {
+    asked,
+    turn: {
+      policy,
+      completion,
+      completionOf,
+      standing: { bound: BOUND, answering },
+      base: BASE,
+      heard,
+      corrected: heardCorrection(heard),
+      defaults,
+    },
+  };
 }
 
 export async function answer({ turn }: ReturnType<typeof prepared>, signal = new AbortController().signal) {

@@ -1,0 +1,77 @@
+/**
+ * A correction that the user words outright, right after the call that it is about: "No, the number of rooms should be 2." Whoever says so much is not to
+ * be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge afterwards.
+ */
+import type { Held, Said } from "../held-notes.ts";
+import { escapeRegExp } from "../regexp.ts";
+import { argumentText, findTool, readableCalls, sameCall, sameText } from "../speech/calls.ts";
+import { mentions, parametersNamed } from "../speech/mention.ts";
+import { findParameter, readParameters } from "../speech/parameters.ts";
+import { writtenForm } from "../speech/spoken.ts";
+import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
+import { groundedCandidates } from "./candidates.ts";
+import { wishfulWords } from "./wishful.ts";
+
+const WORDED = new Set(["text", "place", "person"]);
+
+/** What the last message asks to be otherwise in the last call before it: of the parameter that it names, the one value that it has; undefined where that is not plain. */
+export function heardCorrection({ messages, tools }: Heard): Held | undefined {
+  const [last, before] = [messages.at(-1), messages.slice(0, -1)];
+  if (last?.role !== "user") return undefined;
+  const answered = before.slice(before.findLastIndex(({ role }) => role === "user") + 1).filter(({ role }) => role === "assistant");
+  const call = answered.flatMap(readableCalls).at(-1);
+  const tool = call === undefined ? undefined : findTool(tools, call.name);
+  const words = wishfulWords(last.content ?? "");
+  if (tool === undefined || parametersNamed(words, readParameters(tool)).length === 0) return undefined;
+  const exchange = { nextState: [last], tools: [tool], answered };
+  const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
+  if (only === undefined || more.length > 0) return undefined;
+  const { parameter, value } = only.hint;
+  const isWorded = WORDED.has(findParameter(tool, parameter)?.kind ?? "");
+  return isWorded && isPartOf(words, value) ? undefined : { tool: only.toolName, parameter, value };
+}
+
+/** Whether a name goes on in signs that no word has: "884 Portola Road", "2033 Camden Avenue # F3", "Shazam!". */
+function isPartOf(words: string, value: string): boolean {
+  const name = escapeRegExp(value);
+  return new RegExp(`\\p{N}[\\p{L}\\p{N}]*[^\\S\\n]+${name}|${name}(?:[^\\S\\n]*[#&!]|[^\\S\\n]+\\p{N})`, "iu").test(words);
+}
+
+/**
+ * The answer with what the user has just put right, where it calls the tool again without that: with the old value, with one that the user has not said, or
+ * with none. Several calls are left as they are.
+ * @param options.hold the answer again, held to the correction; undefined where it cannot be
+ */
+export async function withCorrection<Answer extends Pick<WrittenAnswer, "call"> & Pick<Said, "calls">>(
+  answer: Answer,
+  { corrected, heard, hold }: { corrected: Held | undefined; heard: Heard; hold: (to: Held) => Promise<Answer | undefined> },
+): Promise<Answer> {
+  const { call } = answer;
+  if (corrected === undefined || call === undefined || answer.calls.length > 1 || !misses(corrected, { call, heard })) return answer;
+  const after = await hold(corrected);
+  const isOwn = (parameter: string): boolean => samePlace(corrected, { tool: call.name, parameter });
+  return after?.call !== undefined && holds(corrected, after) && sameCall(call, after.call, isOwn) ? after : answer;
+}
+
+function misses(
+  { tool, parameter: name, value }: Held,
+  { call, heard }: { call: NonNullable<WrittenAnswer["call"]>; heard: Heard },
+): boolean {
+  const owner = findTool(heard.tools, tool);
+  const parameter = owner === undefined ? undefined : findParameter(owner, name);
+  if (call.name !== tool || parameter === undefined) return false;
+  const own = call.arguments[name];
+  if (own === undefined) return true;
+  const used = argumentText(own);
+  if (sameText(used, value)) return false;
+  // Numbers and truths are said of much else.
+  const isCommon = parameter.kind === "boolean" || writtenForm(used) === "number";
+  const isTold = !isCommon && mentions(heard.messages.at(-1)?.content ?? "", { parameter, value: used });
+  return !isTold || wasUsed(heard, { tool, parameter: name, used });
+}
+
+/** Whether the last call before had it: "not 2 rooms, 3" says both. */
+function wasUsed({ messages }: Heard, { tool, parameter, used }: { tool: string; parameter: string; used: string }): boolean {
+  const last = messages.flatMap(readableCalls).findLast((call) => call.name === tool);
+  return sameText(argumentText(last?.arguments[parameter]), used);
+}

@@ -1,0 +1,81 @@
+/** Corrections that count in the very answer to them: which words are plain enough, and which answers are held to them. */
+import { describe, expect, it } from "vitest";
+import type { ChatMessage } from "../../../shared/chat.ts";
+import { heardCorrection, withCorrection } from "../../../shared/correction/heard.ts";
+import type { Held } from "../../../shared/held-notes.ts";
+import { call, result, TOOLS, user } from "../../trainer/hotel.ts";
+
+const made = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
+const found = result('[{"hotel_name": "Vila Gale"}]');
+const told: ChatMessage = { role: "assistant", content: "I found Vila Gale." };
+const after = (said: string, between: readonly ChatMessage[] = [made, found, told]) => ({
+  messages: [user("A hotel in Porto, please."), ...between, user(said)],
+  tools: TOOLS,
+});
+const heard = (said: string, between?: readonly ChatMessage[]): string | undefined => {
+  const found = heardCorrection(after(said, between));
+  return found && `${found.tool}.${found.parameter} = ${found.value}`;
+};
+
+describe("heardCorrection", () => {
+  it.each([
+    ["No, the number of rooms should be 2.", "SearchHotel.number_of_rooms = 2"],
+    ["The city is wrong, I meant Lisbon.", "SearchHotel.city = Lisbon"],
+    ["Regarding the number of rooms, go with three.", "SearchHotel.number_of_rooms = 3"],
+  ])("hears what is said outright of a parameter: %s", (said, correction) => {
+    expect(heard(said)).toBe(correction);
+  });
+
+  it.each([
+    ["names no parameter", "No, 2 please."],
+    ["says what the call had", "The number of rooms should be 1."],
+    ["has two values", "The number of rooms should be 2 or 3."],
+    ["asks", "Why is the number of rooms 2?"],
+    ["goes on as no word does", "The city should be Lisbon 4."],
+    ["thanks", "Great, thank you!"],
+  ])("hears nothing in what %s", (_, said) => {
+    expect(heard(said)).toBeUndefined();
+  });
+
+  it("hears nothing where no call was made just before", () => {
+    expect(heard("The number of rooms should be 2.", [])).toBeUndefined();
+    expect(heard("The number of rooms should be 2.", [made, found, told, user("Nice."), told])).toBeUndefined();
+  });
+});
+
+describe("withCorrection", () => {
+  const corrected: Held = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
+  type Made = { name: string; arguments: Record<string, unknown> };
+  const answerOf = (...calls: Made[]) => ({ call: calls[0], calls });
+  const search = (args: Record<string, unknown>): Made => ({ name: "SearchHotel", arguments: args });
+  const right = answerOf(search({ city: "Porto", number_of_rooms: "2" }));
+  const said = "No, the number of rooms should be 2.";
+  const settled = (answer: ReturnType<typeof answerOf>, held = right, words = said) =>
+    withCorrection(answer, { corrected, heard: after(words), hold: async () => held });
+
+  it("holds a call that has the old value, another number, or none", async () => {
+    for (const rooms of [{ number_of_rooms: "1" }, { number_of_rooms: "3" }, {}])
+      expect(await settled(answerOf(search({ city: "Porto", ...rooms })))).toBe(right);
+  });
+
+  it("leaves a call that has it, or a name that the user has said, several calls, another tool's, and words", async () => {
+    const city: Held = { tool: "SearchHotel", parameter: "city", value: "Vila Nova" };
+    const named = answerOf(search({ city: "Vila Nova de Gaia" }));
+    const words = after("The city should be Vila Nova de Gaia.");
+    expect(await withCorrection(named, { corrected: city, heard: words, hold: async () => right })).toBe(named);
+    const wrong = search({ city: "Porto", number_of_rooms: "1" });
+    for (const answer of [right, answerOf(wrong, wrong), answerOf({ name: "GetWeather", arguments: {} }), answerOf()])
+      expect(await settled(answer)).toBe(answer);
+  });
+
+  it("leaves the answer where it cannot be held, or something else would change with it", async () => {
+    const wrong = answerOf(search({ city: "Porto", number_of_rooms: "1" }));
+    for (const held of [answerOf(), answerOf(search({ city: "Faro", number_of_rooms: "2" })), wrong])
+      expect(await settled(wrong, held)).toBe(wrong);
+  });
+
+  it("holds nothing where nothing was put right", async () => {
+    const wrong = answerOf(search({ number_of_rooms: "1" }));
+    expect(await withCorrection(wrong, { corrected: undefined, heard: after(said), hold: async () => right })).toBe(wrong);
+  });
+});
