@@ -46,8 +46,8 @@ export const MOST_DEFAULTS = 128;
 export type Kept<Version> = { readonly defaults: readonly InheritedDefault<Version>[]; readonly answering: Answering<Version> | null };
 
 /**
- * What a version has once it has learned this over another. One with more defaults than are kept answers for everything, since nobody knows what the
- * rest are about.
+ * What a version has once it has learned this over another. One with as many defaults as are kept answers for everything, since nobody knows what more
+ * there were.
  * @param options.by the version itself
  */
 export function inheritKept<Version>(

@@ -111,7 +111,7 @@ export const TrainerConfig = z.object({
   seed: z.coerce.number().int().min(0).default(0),
   /** Long poll, ms. */
   waitMs: z.coerce.number().int().min(0).max(25_000).default(20_000),
-  /** Turns kept for pairing and replay, per agent. */
+  /** Turns kept for pairing and replay, per line. */
   cacheTurns: z.coerce.number().int().positive().default(500),
   update: UpdateSettings.prefault({}),
 });

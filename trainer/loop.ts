@@ -8,14 +8,13 @@ import { toErrorRecord } from "../shared/errors.ts";
 import { capabilitiesOf, engineTitle, templateArgumentsOf } from "../shared/engine.ts";
 import type { LineHead, PolicyManifest } from "../shared/policy.ts";
 import { gateFaults, type GateReport } from "../shared/release.ts";
-import { overrules, type SuiteCase } from "../shared/suite.ts";
 import { runningBaseline } from "./advantage/baseline.ts";
 import { type ActsOn, actsOnFor, madeFor, recordOf, type TrainerConfig } from "./config.ts";
 import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
 import { EventWindow } from "./feed/window.ts";
-import { carriedBy } from "./gate/carried.ts";
+import { examine } from "./gate/examine.ts";
 import type { Gate } from "./gate/gate.ts";
 import type { Judge } from "./judge/judge.ts";
 import { casesOf, inOrder, expectationsOf } from "./learn/batch/assemble.ts";
@@ -58,7 +57,6 @@ export type LoopDependencies = {
 
 type Lesson = {
   readonly outcome: UpdateOutcome;
-  readonly parent: AdapterTensors | null;
   readonly inputs: NonNullable<PolicyManifest["inputs"]>;
 };
 /** What an update is made with, beside its signals. */
@@ -180,7 +178,7 @@ export class LineLoop {
     if (batch.learnable.length === 0) return this.#advance(batch, []);
     const { batch: heard, lesson } = await this.#queued(head, () => this.#teach(assembled));
     if (lesson === undefined) return this.#advance(heard, []);
-    const { outcome, parent, inputs, made } = lesson;
+    const { outcome, inputs, made } = lesson;
     if (outcome.status === "refused") {
       metrics("update:refused", {
         agent: head.agent,
@@ -190,7 +188,7 @@ export class LineLoop {
       return this.#advance(heard, outcome.refused);
     }
     metrics("update:learned", { agent: head.agent, ...outcome.metrics });
-    const examined = this.#examine(heard, outcome, await this.#replacedBy(head, parent));
+    const examined = this.#examine(heard, outcome);
     await this.#judgeDuring(examined, head);
     return this.#publish(heard, outcome, { ...made, inputs, gate: await examined });
   }
@@ -235,8 +233,8 @@ export class LineLoop {
     const made = { seed: config.seed + head.cursor, shares: sharesOf(batch.learnable), barred: barred.turns };
     const learned = batch.learnable.length === 0 ? undefined : await this.#queued(head, () => this.#learn(batch, made));
     if (learned?.outcome.status === "learned") {
-      const { outcome, parent, inputs } = learned;
-      return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome, parent), rebuild: true });
+      const { outcome, inputs } = learned;
+      return this.#publish(batch, outcome, { ...made, inputs, gate: await this.#examine(batch, outcome), rebuild: true });
     }
     const refused = [...batch.refusals, ...(learned?.outcome.refused ?? [])];
     const { status } = await edge.finishRebuild(this.#line, { from: plan.from, refused });
@@ -248,12 +246,6 @@ export class LineLoop {
   async #learnedBefore(head: LineHead): Promise<Judged[]> {
     if (!isNewGround(head) || head.over?.parentOver === null) return [];
     return this.#signals.recall(head, await this.#deps.edge.readLearned(this.#line));
-  }
-
-  /** What an update's result takes the place of, for its gate: its ground, unless its user had more than that. */
-  async #replacedBy(head: LineHead, ground: AdapterTensors | null): Promise<AdapterTensors | null> {
-    if (!isNewGround(head) || head.over?.parentOver === null) return ground;
-    return this.#deps.loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
   }
 
   /**
@@ -282,20 +274,14 @@ export class LineLoop {
       seed,
       onStep: (counted) => this.#progress.tell("updating", counted),
     });
-    return { outcome, parent, inputs: { ...record, baseline, signals, leftOut } };
+    return { outcome, inputs: { ...record, baseline, signals, leftOut } };
   }
 
   /** The gate's report on what an update has made; null where the agent's gate is off. */
-  async #examine(batch: Batch, { adapter, refused, ...learned }: Learned, parent: AdapterTensors | null): Promise<GateReport | null> {
-    const { edge, gate, loadAdapter } = this.#deps;
+  #examine(batch: Batch, { adapter, refused, ...learned }: Learned): Promise<GateReport | null> {
     this.#progress.tell("gating");
-    if (!batch.head.settings.release.gate.enabled) return null;
-    const expected = expectationsOf(usedOf(batch, refused));
-    // A later correction of the same overrules an earlier one.
-    const isOverruled = ({ source, expect }: SuiteCase): boolean => source !== "person" && expected.some((each) => overrules(each, expect));
-    const suite = (await edge.readSuite(this.#line)).filter((each) => !isOverruled(each));
-    const held = carriedBy(batch.head, { learned: learned.defaults, reach: reachOf(learned), loadAdapter });
-    return gate({ parent, candidate: adapter, suite, ...held, templateArguments: templateArgumentsOf(batch.head.settings.engine) });
+    const candidate = { adapter, defaults: learned.defaults, reach: reachOf(learned), expected: expectationsOf(usedOf(batch, refused)) };
+    return examine(this.#deps, { head: batch.head, line: this.#line }, candidate);
   }
 
   /** Judges what arrives while an update runs: its notes are to be in force in seconds. What fails here is tried again. */

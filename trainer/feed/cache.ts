@@ -1,5 +1,5 @@
 /**
- * Recent events of one agent, bounded: turns that next states point at, turns to replay, rewards for the baseline.
+ * Recent events of one line, bounded: turns that next states point at, turns to replay, rewards for the baseline.
  * A restart fills it again from the log, so it is never the truth about anything.
  */
 import type { LoggedEvent } from "../../shared/events.ts";

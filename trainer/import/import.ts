@@ -4,14 +4,12 @@
  */
 import { AppError } from "../../shared/errors.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import type { LearnedDefault } from "../../shared/learned-defaults.ts";
 import type { LineHead, PolicyManifest } from "../../shared/policy.ts";
 import { gateFaults, type VersionStatus } from "../../shared/release.ts";
-import { placeOf } from "../../shared/suite.ts";
 import { exportDigest, type ExportManifest } from "../export/manifest.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll, readAllWithdrawn } from "../feed/read-all.ts";
-import { carriedBy } from "../gate/carried.ts";
+import { examine } from "../gate/examine.ts";
 import type { Gate } from "../gate/gate.ts";
 import { fittingDefaults } from "../learn/batch/manifest.ts";
 import { type AdapterBytes, type AdapterTensors, readAdapterFiles, roundAdapter, writeAdapterFiles } from "../policy/adapter.ts";
@@ -52,7 +50,10 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
   checkSays(adapter, base);
   const defaults = fittingDefaults(releasedByCases(from?.cases ?? []));
   deps.onProgress("gating");
-  const gate = head.settings.release.gate.enabled ? await examine(deps, { line, head, adapter, from, defaults }) : null;
+  // Nobody tells what it was trained on elsewhere.
+  const reach = null;
+  const expected = (from?.cases ?? []).map(({ expect }) => expect);
+  const gate = await examine(deps, { head, line }, { adapter, defaults, reach, expected });
   const manifest: Omit<PolicyManifest, "adapter"> = {
     agent: line.agent,
     line: line.line,
@@ -64,8 +65,7 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     events: from?.events ?? [],
     hints: from?.hints ?? [],
     defaults,
-    // Nobody tells what it was trained on elsewhere.
-    reach: null,
+    reach,
     metrics: null,
     changes: [],
     gate,
@@ -142,27 +142,4 @@ function checkSays({ tensors, invocation }: AdapterTensors, { tokenizer }: Pick<
       "policy/refused",
       `adapter: alora_invocation_tokens [${tokenizer.invocation.join(", ")}] as the base's chat template opens an answer expected, got [${invocation.join(", ")}]`,
     );
-}
-
-/** As the loop examines what an update has made: a later correction of the same argument overrules an earlier one. */
-async function examine(
-  { edge, loadAdapter, gate }: ImportDependencies,
-  {
-    line,
-    head,
-    adapter,
-    from,
-    defaults,
-  }: {
-    line: LineName;
-    head: LineHead;
-    adapter: AdapterTensors;
-    from: ExportManifest | undefined;
-    defaults: readonly LearnedDefault[];
-  },
-): ReturnType<Gate> {
-  const parent = await loadAdapter({ baseDigest: head.baseDigest, adapter: head.parentAdapter });
-  const learned = new Set((from?.cases ?? []).map(({ expect }) => placeOf(expect)));
-  const suite = (await edge.readSuite(line)).filter((each) => each.source === "person" || !learned.has(placeOf(each.expect)));
-  return gate({ parent, candidate: adapter, suite, ...carriedBy(head, { learned: defaults, reach: null, loadAdapter }) });
 }

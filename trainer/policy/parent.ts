@@ -1,4 +1,4 @@
-/** Loads the adapter that a line's stable version is made of, on the base that both sides hold. */
+/** Loads the adapter that a version is made of, on the base that both sides hold. */
 import { AppError } from "../../shared/errors.ts";
 import { BaseManifest, type LineHead } from "../../shared/policy.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
