@@ -2,17 +2,20 @@
  * A correction that the user words outright, right after the call that it is about: "No, the number of rooms should be 2." Whoever says so much is not to
  * be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge afterwards.
  */
+import type { ChatMessage } from "../chat.ts";
 import type { Held, Said } from "../held-notes.ts";
 import { escapeRegExp } from "../regexp.ts";
 import { argumentText, findTool, readableCalls, sameCall, sameText } from "../speech/calls.ts";
-import { mentions, parametersNamed } from "../speech/mention.ts";
-import { findParameter, readParameters } from "../speech/parameters.ts";
+import { wasGiven } from "../speech/given.ts";
+import { mentions, namesTopic, parametersNamed } from "../speech/mention.ts";
+import { numbersAmong, wasCounted } from "../speech/numbers.ts";
+import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
 import { writtenForm } from "../speech/spoken.ts";
+import { spelledTruth } from "../speech/truth.ts";
+import { wordsOf } from "../speech/words.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
 import { groundedCandidates } from "./candidates.ts";
 import { wishfulWords } from "./wishful.ts";
-
-const WORDED = new Set(["text", "place", "person"]);
 
 /** What the last message asks to be otherwise in the last call before it: of the parameter that it names, the one value that it has; undefined where that is not plain. */
 export function heardCorrection({ messages, tools }: Heard): Held | undefined {
@@ -26,15 +29,30 @@ export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const exchange = { nextState: [last], tools: [tool], answered };
   const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
   if (only === undefined || more.length > 0) return undefined;
-  const { parameter, value } = only.hint;
-  const isWorded = WORDED.has(findParameter(tool, parameter)?.kind ?? "");
-  return isWorded && isPartOf(words, value) ? undefined : { tool: only.toolName, parameter, value };
+  const { parameter: name, value } = only.hint;
+  const parameter = findParameter(tool, name);
+  return parameter !== undefined && isPlain(words, { parameter, value }) ? { tool: only.toolName, parameter: name, value } : undefined;
 }
 
-/** Whether a name goes on in signs that no word has: "884 Portola Road", "2033 Camden Avenue # F3", "Shazam!". */
-function isPartOf(words: string, value: string): boolean {
-  const name = escapeRegExp(value);
-  return new RegExp(`\\p{N}[\\p{L}\\p{N}]*[^\\S\\n]+${name}|${name}(?:[^\\S\\n]*[#&!]|[^\\S\\n]+\\p{N})`, "iu").test(words);
+/** Whether nothing else can be meant: a truth by its word, a number that is the only one, given to the parameter or counted with its things, a name that stands by itself beside the parameter's whole name. */
+function isPlain(words: string, { parameter, value }: { parameter: Parameter; value: string }): boolean {
+  const said: ChatMessage[] = [{ role: "user", content: words }];
+  if (parameter.kind === "boolean") return spelledTruth(words, parameter) !== undefined;
+  const isNamed = namesTopic(words, parameter, { whole: true });
+  if (writtenForm(value) === "number") {
+    const isOnly = numbersAmong(wordsOf(words)).length === 1;
+    return (isNamed && isOnly) || wasGiven(said, { parameter, value }) || wasCounted(said, { parameter, value });
+  }
+  return parameter.allowed.length > 0 || writtenForm(value) !== undefined || (isNamed && standsAlone(words, value));
+}
+
+// What stands before a name that is meant whole, and behind it; "884 Portola Road", "Phone home", "my aunt Jenny" and "Shazam!" go on.
+const BEFORE =
+  '(?:^|[.,;:!?\\n–—"“]|\\b(?:be|been|is|was|with|use|using|to|meant|mean|want|wanted|say|said|put|choose|pick|make|it))\\s*["“]?';
+const BEHIND = '["”]?\\s*(?:$|[.,;:?\\n–—]|\\b(?:for|as|would|is|was|please|instead|not|rather)\\b)';
+
+function standsAlone(words: string, value: string): boolean {
+  return new RegExp(`${BEFORE}${escapeRegExp(value)}${BEHIND}`, "iu").test(words);
 }
 
 /**

@@ -8,7 +8,6 @@ import { sameStem, wordsOf } from "./words.ts";
 
 /** Whether the words ask for this of the two truths. Who says "true" or "false", or answers with a word, says which; else what is said of the topic tells. */
 export function isTruthWanted(text: string, { parameter, value }: MentionedValue): boolean {
-  // "You picked the wrong wifi, it should be False": who says the word says which.
   const spelt = text.match(SPELT_TRUTH);
   if (spelt !== null) return spelt.some((word) => sameText(word, value));
   const answered = answeredTruth(text, parameter);
@@ -18,6 +17,14 @@ export function isTruthWanted(text: string, { parameter, value }: MentionedValue
   );
 }
 
+/** Which truth the words spell out: "it should be False", or in answer to its topic "wifi: no"; undefined where none, or both. */
+export function spelledTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
+  const spelt = new Set(text.match(SPELT_TRUTH)?.map((word) => word.toLowerCase()));
+  if (spelt.size > 1) return undefined;
+  return spelt.size === 1 ? spelt.has("true") : answeredTruth(text, parameter);
+}
+
+// "You picked the wrong wifi, it should be False": who says the word says which.
 const SPELT_TRUTH = /(?<!\b(?:not|n't|than|instead of) )\b(?:true|false)\b/gi;
 
 const ANSWER = `["'“]?(yes|no|on|off)["'”]?`;

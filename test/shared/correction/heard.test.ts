@@ -22,6 +22,7 @@ describe("heardCorrection", () => {
     ["No, the number of rooms should be 2.", "SearchHotel.number_of_rooms = 2"],
     ["The city is wrong, I meant Lisbon.", "SearchHotel.city = Lisbon"],
     ["Regarding the number of rooms, go with three.", "SearchHotel.number_of_rooms = 3"],
+    ["You picked the wrong has wifi. no would be correct.", "SearchHotel.has_wifi = False"],
   ])("hears what is said outright of a parameter: %s", (said, correction) => {
     expect(heard(said)).toBe(correction);
   });
@@ -31,7 +32,10 @@ describe("heardCorrection", () => {
     ["says what the call had", "The number of rooms should be 1."],
     ["has two values", "The number of rooms should be 2 or 3."],
     ["asks", "Why is the number of rooms 2?"],
-    ["goes on as no word does", "The city should be Lisbon 4."],
+    ["goes on in digits", "The city should be 4 Lisbon."],
+    ["goes on in words", "The city should be Lisbon harbour."],
+    ["goes on before it", "The city should be upper Lisbon."],
+    ["only says what is liked of a truth", "I would like something without wifi, whatever has wifi is loud."],
     ["thanks", "Great, thank you!"],
   ])("hears nothing in what %s", (_, said) => {
     expect(heard(said)).toBeUndefined();
