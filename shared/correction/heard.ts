@@ -17,10 +17,12 @@ import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts
 import { groundedCandidates } from "./candidates.ts";
 import { wishfulWords } from "./wishful.ts";
 
+const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
+
 /** What the last message asks to be otherwise in the last call before it: of the parameter that it names, the one value that it has; undefined where that is not plain. */
 export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const [last, before] = [messages.at(-1), messages.slice(0, -1)];
-  if (last?.role !== "user") return undefined;
+  if (last?.role !== "user" || (last.content?.length ?? 0) > LONGEST) return undefined;
   const answered = before.slice(before.findLastIndex(({ role }) => role === "user") + 1).filter(({ role }) => role === "assistant");
   const call = answered.flatMap(readableCalls).at(-1);
   const tool = call === undefined ? undefined : findTool(tools, call.name);

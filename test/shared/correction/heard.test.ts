@@ -37,6 +37,7 @@ describe("heardCorrection", () => {
     ["goes on before it", "The city should be upper Lisbon."],
     ["only says what is liked of a truth", "I would like something without wifi, whatever has wifi is loud."],
     ["thanks", "Great, thank you!"],
+    ["is long", `No, the number of rooms should be 2. ${"As I was saying, the town is lovely. ".repeat(8)}`],
   ])("hears nothing in what %s", (_, said) => {
     expect(heard(said)).toBeUndefined();
   });
