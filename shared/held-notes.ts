@@ -9,7 +9,7 @@ import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, was
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
-import { argumentText, findTool, readableCalls, sameCall, sameText } from "./speech/calls.ts";
+import { argumentText, findTool, sameText, wasMade } from "./speech/calls.ts";
 import { choosesTool, requestOf, wordsBy } from "./speech/mention.ts";
 import { findParameter, readParameters, valueIn } from "./speech/parameters.ts";
 import { writtenForm } from "./speech/spoken.ts";
@@ -182,15 +182,10 @@ export function standsIn(
     const question = questionAbout(unaskedCalls(notes, { calls: before.calls, heard }));
     return made === undefined && isText(after.text, { text: question, cut });
   }
-  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made }) || isMade(heard.messages, made)) return false;
+  if (made?.name !== asking.tool || !asksAbout(before.text, { tool, call: made }) || wasMade(heard.messages, made)) return false; // nothing is booked a second time without a question
   // What the question repeats counts as said: the policy has understood it so.
   const said: ChatMessage[] = [...heard.messages, { role: "assistant", content: before.text }];
   return isWhole(tool, made.arguments) && isAllSaid(said, { tool, call: made });
-}
-
-/** Whether the very call was made before: nothing is booked a second time without a question. */
-function isMade(messages: readonly ChatMessage[], made: WrittenCall): boolean {
-  return messages.flatMap(readableCalls).some((call) => sameCall(call, made));
 }
 
 function isText(said: string, { text, cut }: { text: string; cut: boolean }): boolean {

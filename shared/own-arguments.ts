@@ -6,7 +6,7 @@ import { isAspect } from "./aspects.ts";
 import { canonicalJson } from "./digest.ts";
 import type { Held, Said } from "./held-notes.ts";
 import { type Standing, versionFor } from "./reach.ts";
-import { argumentText, readableCalls, sameCall } from "./speech/calls.ts";
+import { argumentText, sameCall, wasMade } from "./speech/calls.ts";
 import type { Heard, Place, WrittenAnswer } from "./yielding.ts";
 
 /** Whether an argument is as without anything learned: others of its tool were learned about, and it was not. */
@@ -48,7 +48,7 @@ export async function withOwnArguments<Answer extends Pick<WrittenAnswer, "call"
   const places = learned.filter(({ tool, parameter }) => tool === call.name && !isAspect(parameter));
   if (places.length === 0) return answer;
   const isLearned = (name: string): boolean => places.some(({ parameter }) => parameter === name);
-  const isMade = (some: typeof call): boolean => heard.messages.flatMap(readableCalls).some((made) => sameCall(made, some, isLearned));
+  const isMade = (some: typeof call): boolean => wasMade(heard.messages, some, isLearned);
   const own = await ask();
   if (own?.call?.name !== call.name || own.calls.length > 1 || sameCall(call, own.call, isLearned)) return answer;
   if (Object.keys(own.call.arguments).some((name) => isLearned(name) && !(name in call.arguments))) return answer;

@@ -7,7 +7,7 @@ import { confirms } from "../../shared/asking.ts";
 import { leavesOut } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
-import { readableCalls, sameCall } from "../../shared/speech/calls.ts";
+import { wasMade } from "../../shared/speech/calls.ts";
 import { type Heard, holds, samePlace, tells, yields } from "../../shared/yielding.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { isRead } from "./yielding-turn.ts";
@@ -97,7 +97,7 @@ async function isDueInstead(answers: VersionAnswers, own: Answer, under: Answer)
 /** Whether the call is one of the conversation's, but for arguments that notes are about. */
 function isMadeAgain({ call, completion: { notes } }: Answer, { messages }: Heard): boolean {
   const isNoted = (name: string): boolean => notes.some((note) => note.tool === call?.name && note.parameter === name);
-  return call !== undefined && messages.flatMap(readableCalls).some((made) => sameCall(made, call, isNoted));
+  return call !== undefined && wasMade(messages, call, isNoted);
 }
 
 function sameArgument(name: string, left: Answer, right: Answer): boolean {

@@ -54,6 +54,15 @@ export function sameCall(
   return left.name === right.name && Object.keys({ ...left.arguments, ...right.arguments }).every((name) => isOpen(name) || same(name));
 }
 
+/** Whether the conversation has made the call, but for arguments that are open. */
+export function wasMade(
+  messages: readonly ChatMessage[],
+  call: Pick<Call, "name" | "arguments">,
+  isOpen?: (parameter: string) => boolean,
+): boolean {
+  return messages.flatMap(readableCalls).some((made) => sameCall(made, call, isOpen));
+}
+
 /** The tool of a message's first call. */
 export function firstTool(message: ChatMessage | undefined): string | undefined {
   return message?.role === "assistant" ? message.tool_calls?.[0]?.function.name : undefined;

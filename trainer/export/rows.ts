@@ -15,11 +15,11 @@ import type { ChatMessage } from "../../shared/chat.ts";
 import { sampledBy } from "../../shared/events.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { stepAdvantages, type StepRewards } from "../advantage/steps.ts";
-import { stalenessOf } from "../advantage/staleness.ts";
-import { firstUntold, prompted, untrainable, type LoggedTurn } from "../data/exchange.ts";
+import { firstUntold, prompted, type LoggedTurn } from "../data/exchange.ts";
 import type { Refusal } from "../data/refusal.ts";
 import type { AnswerRow } from "../learn/lesson/answer-rows.ts";
 import { callsTool, type CorrectedRow } from "../learn/lesson/corrected-rows.ts";
+import { rewardFault } from "../learn/lesson/reward-rows.ts";
 import type { CorrectedExchange, RewardedExchange } from "../learn/update/learner.ts";
 
 export type ExportRow = {
@@ -106,23 +106,10 @@ export function rewardRows(
   { parent, maxStaleness, ...how }: { parent: number; maxStaleness: number; rewards: StepRewards; baseline: number },
 ): Rows {
   const refused: Refusal[] = [];
-  const usable = rewarded.filter(({ eventId, steps }) => {
-    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn, parent)));
-    const guided = steps.map(({ turn }) => prompted(turn.payload)).find((each) => each !== undefined);
-    const bad = steps.find(({ turn: { payload } }) => untrainable(payload) !== undefined);
-    const silent = withoutTokens(
-      eventId,
-      steps.map(({ turn }) => turn),
-    );
-    if (behind > maxStaleness)
-      refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
-    else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
-    else if (silent !== undefined) refused.push(silent);
-    else if (steps.some(({ turn }) => turn.payload.rollout.sampling.topP < 1))
-      refused.push({ eventId, code: "turn/ratios", detail: "top_p 1 expected; ratios of other draws mean nothing" });
-    else if (guided !== undefined) refused.push({ eventId, ...guided });
-    else return true;
-    return false;
+  const usable = rewarded.filter((exchange) => {
+    const fault = rewardFault(exchange, { parentVersion: parent, maxStaleness });
+    if (fault !== undefined) refused.push(fault);
+    return fault === undefined;
   });
   const advantages = stepAdvantages(usable, how);
   const weights = weightsOf(usable);

@@ -6,7 +6,7 @@ import { at, zipStrict } from "../../../shared/assert.ts";
 import type { SignalSettings } from "../../../shared/signal-settings.ts";
 import { importanceWeights, stalenessOf } from "../../advantage/staleness.ts";
 import { stepAdvantages } from "../../advantage/steps.ts";
-import { firstUntold, prompted, untrainable } from "../../data/exchange.ts";
+import { firstUntold, type LoggedTurn, prompted, untrainable } from "../../data/exchange.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { TokenMask } from "../../../shared/grammar/token-grammar.ts";
 import type { LearnerDependencies } from "../update/candidate.ts";
@@ -50,35 +50,57 @@ export function usableExchanges(
   const staleness: number[] = [];
   for (const exchange of rewarded) {
     const { eventId, steps } = exchange;
-    const behind = Math.max(...steps.map(({ turn }) => stalenessOf(turn, parentVersion)));
+    const fault = rewardFault(exchange, { parentVersion, maxStaleness });
     const masks = steps.map(({ turn }) => stepMasks(turn.payload, base.grammars));
     const long = steps
       .map(({ turn }) => turn.payload.rollout)
       .find((each) => !fits(base, each.promptTokens.length, each.responseTokens.length));
-    const silent = firstUntold(steps.map(({ turn }) => turn));
-    const drawnOtherwise = steps.map(({ turn }) => turn.payload.rollout.unusable).find((each) => each !== undefined);
-    const guided = steps.map(({ turn }) => prompted(turn.payload)).find((each) => each !== undefined);
-    const bad = steps.find(({ turn }) => untrainable(turn.payload) !== undefined);
-    if (behind > maxStaleness)
-      refused.push({ eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` });
-    else if (bad !== undefined) refused.push({ eventId, code: "turn/lengths", detail: `turn ${bad.turn.turnId} cannot be trained on` });
-    else if (silent !== undefined) refused.push({ eventId, ...silent });
-    else if (drawnOtherwise !== undefined) refused.push({ eventId, code: "turn/ratios", detail: drawnOtherwise.reason });
-    else if (guided !== undefined) refused.push({ eventId, ...guided });
+    const unusable = steps.map(({ turn }) => turn.payload.rollout.unusable).find((each) => each !== undefined);
+    if (fault !== undefined) refused.push(fault);
+    else if (unusable !== undefined) refused.push({ eventId, code: "turn/ratios", detail: unusable.reason });
     else if (long !== undefined)
       refused.push({ eventId, code: "turn/tooLong", detail: tooLong(base, long.promptTokens.length, long.responseTokens.length) });
     else if (masks.some((each) => each === undefined))
       refused.push({
         eventId,
         code: "turn/ratios",
-        detail: "top_p 1 and masks that the log tells expected; ratios of other draws mean nothing",
+        detail: "masks that the log tells expected; ratios of other draws mean nothing",
       });
     else {
       usable.push({ exchange, masks: masks.map((each) => each ?? []) });
-      staleness.push(behind);
+      staleness.push(behindBy(exchange, parentVersion));
     }
   }
   return { usable, refused, staleness };
+}
+
+type Steps = Pick<RewardedExchange, "steps">;
+
+/** How far the parent is from the furthest of the exchange's steps, in versions. */
+function behindBy({ steps }: Steps, parentVersion: number): number {
+  return Math.max(...steps.map(({ turn }) => stalenessOf(turn, parentVersion)));
+}
+
+/** Why an exchange's tokens and log-probs cannot be learned from, by whatever trainer; undefined where they can. */
+export function rewardFault(
+  exchange: Steps & Pick<RewardedExchange, "eventId">,
+  { parentVersion, maxStaleness }: { parentVersion: number; maxStaleness: number },
+): Refusal | undefined {
+  const { eventId, steps } = exchange;
+  const turns = steps.map(({ turn }) => turn);
+  const behind = behindBy(exchange, parentVersion);
+  if (behind > maxStaleness)
+    return { eventId, code: "turn/stale", detail: `at most ${maxStaleness} versions behind expected, got ${behind}` };
+  const bad = turns.find(({ payload }) => untrainable(payload) !== undefined);
+  if (bad !== undefined) return { eventId, code: "turn/lengths", detail: `turn ${bad.turnId} cannot be trained on` };
+  const fault =
+    firstUntold(turns) ?? turns.map(({ payload }) => drawnOtherwise(payload) ?? prompted(payload)).find((each) => each !== undefined);
+  return fault && { eventId, ...fault };
+}
+
+/** Why log-probs are of another draw than the tokens. */
+function drawnOtherwise({ rollout: { sampling } }: LoggedTurn["payload"]): { code: "turn/ratios"; detail: string } | undefined {
+  return sampling.topP < 1 ? { code: "turn/ratios", detail: "top_p 1 expected; ratios of other draws mean nothing" } : undefined;
 }
 
 function stepMasks(
@@ -86,7 +108,6 @@ function stepMasks(
   grammars: LearnerDependencies["base"]["grammars"],
 ): readonly (TokenMask | undefined)[] | undefined {
   const { sampling, responseTokens } = payload.rollout;
-  if (sampling.topP < 1) return undefined;
   return sampling.masked ? masksOf(payload, grammars) : responseTokens.map(() => undefined);
 }
 
