@@ -2,7 +2,8 @@
  * What a run has measured, one unit a line: an arm, the users that share a policy, a seed. A file begins with the conditions and the
  * users, and can be gone on with under the same conditions only.
  */
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../shared/digest.ts";
 import { ARM_NAMES } from "./arms.ts";
@@ -104,7 +105,9 @@ export function readRecords(path: string, conditions: Header["conditions"]): Rec
   return { header, units };
 }
 
+/** A file of its own, in a folder that is made where there is none. @throws where the file is there already */
 export function beginRecords(path: string, header: Header): void {
+  mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(header)}\n`, { flag: "wx" });
 }
 
