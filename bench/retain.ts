@@ -287,7 +287,10 @@ function summarise(outcomes: readonly Outcome[], coursesInSplit: number): void {
     bars: [
       ...(options.corrections === undefined
         ? []
-        : [atLeast("the first default is honoured after all corrections", ifAny(first, shareOf), 0.9, "share")]),
+        : [
+            atLeast("the first default is honoured after all corrections", ifAny(first, shareOf), 0.9, "share"),
+            atLeast("stated values kept", ifAny(kept, shareOf), 0.97, "share"),
+          ]),
       atMost("exact-call drop elsewhere", dropOf(elsewhere), 0.01, "share"),
       atMost("exact-call drop in other arguments of what was taught", dropOf(beside), 0.01, "share"),
       atLeast("what was learned first is honoured after what was learned later", ifAny(still, shareOf), 0.9, "share"),
