@@ -10,7 +10,7 @@ import { wasGiven } from "../speech/given.ts";
 import { mentions, namesTopic, parametersNamed } from "../speech/mention.ts";
 import { numbersAmong, wasCounted } from "../speech/numbers.ts";
 import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
-import { writtenForm } from "../speech/spoken.ts";
+import { knownForms, writtenForm } from "../speech/spoken.ts";
 import { spelledTruth } from "../speech/truth.ts";
 import { wordsOf } from "../speech/words.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
@@ -41,17 +41,22 @@ function isPlain(words: string, { parameter, value }: { parameter: Parameter; va
   const said: ChatMessage[] = [{ role: "user", content: words }];
   if (parameter.kind === "boolean") return spelledTruth(words, parameter) !== undefined;
   const isNamed = namesTopic(words, parameter, { whole: true });
+  if (UNPLAIN.test(words)) return false;
   if (writtenForm(value) === "number") {
-    const isOnly = numbersAmong(wordsOf(words)).length === 1;
-    return (isNamed && isOnly) || wasGiven(said, { parameter, value }) || wasCounted(said, { parameter, value });
+    if (numbersAmong(wordsOf(words)).length !== 1) return false;
+    const isGiven = wasGiven(said, { parameter, value }) || wasCounted(said, { parameter, value });
+    return isGiven || (isNamed && knownForms(value).some((form) => standsAlone(words, form)));
   }
   return parameter.allowed.length > 0 || writtenForm(value) !== undefined || (isNamed && standsAlone(words, value));
 }
 
-// What stands before a name that is meant whole, and behind it; "884 Portola Road", "Phone home", "my aunt Jenny" and "Shazam!" go on.
+// A condition, a bound, a doubt, and what was once.
+const UNPLAIN = /\b(?:if|unless|except|last|least|most|maybe|perhaps)\b|\b(?:was|were)\b(?! (?:supposed|meant|to be|wrong)\b)/i;
+
+// What stands before a value that is meant whole, and behind it; "884 Portola Road", "Phone home", "my aunt Jenny" and "Shazam!" go on.
 const BEFORE =
   '(?:^|[.,;:!?\\n–—"“]|\\b(?:be|been|is|was|with|use|using|to|meant|mean|want|wanted|say|said|put|choose|pick|make|it))\\s*["“]?';
-const BEHIND = '["”]?\\s*(?:$|[.,;:?\\n–—]|\\b(?:for|as|would|is|was|please|instead|not|rather)\\b)';
+const BEHIND = '["”]?\\s*(?:$|[.,;:\\n–—]|\\b(?:for|as|would|is|was|please|instead|not|rather)\\b)';
 
 function standsAlone(words: string, value: string): boolean {
   return new RegExp(`${BEFORE}${escapeRegExp(value)}${BEHIND}`, "iu").test(words);

@@ -16,7 +16,7 @@ const ASKING_ANYWAY =
   /\b(?:ca|could|should|would|wo|was|were|is|are|did|does|do)n't (?:you|we|it|that|this|they|he|she|i|there)\b|\b(?:don't|do not) forget\b/gi;
 
 const CLAUSE_ENDS = new RegExp(
-  `[,;!?\\n–—]|:(?!\\d)|(?<!\\b(?:\\p{L}|${TITLES}))\\.(?=\\s|$)| - |(?<!\\b(?:any\\w*|every\\w*|nothing|all|whatever)(?: \\w+)?) but `,
+  `[,;!?\\n–—]|:(?!\\d)|(?<!\\b(?:\\p{L}|${TITLES}))\\.(?=\\s|$)| - |(?<!\\b(?:any\\w*|every\\w*|nothing|all|whatever)(?: \\w+){0,3}) but `,
   "iu",
 );
 

@@ -37,6 +37,10 @@ describe("heardCorrection", () => {
     ["goes on before it", "The city should be upper Lisbon."],
     ["only says what is liked of a truth", "I would like something without wifi, whatever has wifi is loud."],
     ["thanks", "Great, thank you!"],
+    ["sets a condition", "If the number of rooms is 2, tell me the price."],
+    ["tells what was", "Last time the city was Lisbon."],
+    ["counts something else", "The number of rooms is odd, 5 people."],
+    ["sets a bound", "The number of rooms should be at least 2."],
     ["is long", `No, the number of rooms should be 2. ${"As I was saying, the town is lovely. ".repeat(8)}`],
   ])("hears nothing in what %s", (_, said) => {
     expect(heard(said)).toBeUndefined();
