@@ -27,7 +27,7 @@ export const LearnedDefault = z.object({
 });
 export type LearnedDefault = z.infer<typeof LearnedDefault>;
 
-/** One that an answer was held to, or what was said in its place, which may be as long as users are. */
+/** One that an answer was held to, or what was said in its place, which may be as long as what users say. */
 export const HeldDefault = z.object({ tool: z.string(), parameter: z.string(), value: z.string() });
 export type HeldDefault = z.infer<typeof HeldDefault>;
 

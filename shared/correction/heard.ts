@@ -15,6 +15,7 @@ import { spelledTruth } from "../speech/truth.ts";
 import { wordsOf } from "../speech/words.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { heldText, lastCall } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
@@ -92,11 +93,6 @@ function misses(
   // Numbers and truths are said of much else.
   const isCommon = parameter.kind === "boolean" || writtenForm(used) === "number";
   const isTold = !isCommon && mentions(heard.messages.at(-1)?.content ?? "", { parameter, value: used });
-  return !isTold || wasUsed(heard, { tool, parameter: name, used });
-}
-
-/** Whether the last call before had it: "not 2 rooms, 3" says both. */
-function wasUsed({ messages }: Heard, { tool, parameter, used }: { tool: string; parameter: string; used: string }): boolean {
-  const last = messages.flatMap(readableCalls).findLast((call) => call.name === tool);
-  return sameText(argumentText(last?.arguments[parameter]), used);
+  // "Not 2 rooms, 3" says both.
+  return !isTold || sameText(heldText(lastCall({ answered: heard.messages }, tool), name) ?? "", used);
 }

@@ -1,6 +1,5 @@
 /** Which of two truths a person asks for: by the word itself ("should be no"), or by what is said of what it is about ("with wifi", "no smoking"). Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
-import { sameText } from "./calls.ts";
 import { type MentionedValue, mentions, requestOf, topicWords, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { clausesOf, sentencesOf } from "./sentences.ts";
@@ -8,8 +7,8 @@ import { sameStem, wordsOf } from "./words.ts";
 
 /** Whether the words ask for this of the two truths. Who says "true" or "false", or answers with a word, says which; else what is said of the topic tells. */
 export function isTruthWanted(text: string, { parameter, value }: MentionedValue): boolean {
-  const spelt = text.match(SPELT_TRUTH);
-  if (spelt !== null) return spelt.some((word) => sameText(word, value));
+  const spelt = truthsSpelt(text);
+  if (spelt.size > 0) return spelt.has(value.toLowerCase());
   const answered = answeredTruth(text, parameter);
   if (answered !== undefined) return answered === /^true$/i.test(value);
   return clausesOf(text).some((clause) =>
@@ -19,9 +18,13 @@ export function isTruthWanted(text: string, { parameter, value }: MentionedValue
 
 /** Which truth the words spell out: "it should be False", or in answer to its topic "wifi: no"; undefined where none, or both. */
 export function spelledTruth(text: string, parameter: MentionedValue["parameter"]): boolean | undefined {
-  const spelt = new Set(text.match(SPELT_TRUTH)?.map((word) => word.toLowerCase()));
+  const spelt = truthsSpelt(text);
   if (spelt.size > 1) return undefined;
   return spelt.size === 1 ? spelt.has("true") : answeredTruth(text, parameter);
+}
+
+function truthsSpelt(text: string): ReadonlySet<string> {
+  return new Set(text.match(SPELT_TRUTH)?.map((word) => word.toLowerCase()));
 }
 
 // "You picked the wrong wifi, it should be False": who says the word says which.

@@ -120,7 +120,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await page.goto(`/agents/${AGENT}/conversations?line=${ann}`);
     const turns = page.locator("article.turn");
     await turns
-      .getByText("What version 0 has learned is about other tools or arguments, or yielded to what the user had said: version 0 gave this answer.")
+      .getByText(
+        "What version 0 has learned is about other tools or arguments, or yielded to what the user had said: version 0 gave this answer.",
+      )
       .waitFor();
     const [read, held] = NOTES.map(({ text }) => text);
     await turns.getByText(`2 notes stood: ${read} ${held} The policy passed it over, and was held to it.`).waitFor();

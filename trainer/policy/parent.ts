@@ -7,18 +7,25 @@ import { checkSameBase, type Base } from "./base.ts";
 
 type Head = Pick<LineHead, "adapter" | "baseDigest">;
 
-/** The base is compared once per digest; null stands for the bare base. @throws {policy/digest} when the edge serves another base */
+/**
+ * The base is compared once per digest, and the adapter that was loaded last is kept: an update and its gate begin from the same one. Null stands for the bare base.
+ * @throws {policy/digest} when the edge serves another base
+ */
 export function createParentLoader(
   edge: Pick<EdgePort, "getFile">,
   { base, folder }: { base: Pick<Base, "config">; folder: string },
 ): (head: Head) => Promise<AdapterTensors | null> {
   const checked = new Set<string>();
+  let last: { readonly of: string; readonly tensors: AdapterTensors | null } | undefined;
   return async ({ adapter, baseDigest }) => {
     if (!checked.has(baseDigest)) {
       await checkSameBase(folder, await readBaseManifest(edge, baseDigest));
       checked.add(baseDigest);
     }
-    return loadAdapterFiles(edge, base, adapter);
+    if (adapter === null) return null;
+    const of = `${adapter.configDigest} ${adapter.weightsDigest}`;
+    if (last?.of !== of) last = { of, tensors: await loadAdapterFiles(edge, base, adapter) };
+    return last.tensors;
   };
 }
 
