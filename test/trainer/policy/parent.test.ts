@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBase } from "../../../cli/base-files.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
 import { createParentLoader, hasBase } from "../../../trainer/policy/parent.ts";
+import { largeAdapter } from "../../helpers/large-adapter.ts";
 import { writeRandomBase } from "../../helpers/random-base.ts";
 
 let folder = "";
@@ -33,5 +34,26 @@ describe("createParentLoader", () => {
       /model.safetensors in .* of the edge's base expected/,
     );
     await expect(load({ adapter: null, baseDigest: named.digest })).rejects.toMatchObject({ code: "policy/digest" });
+  });
+
+  it("reads an adapter that is asked for twice running once, and another one in between anew", async () => {
+    const own = await writeRandomBase(join(folder, "twice"), 3);
+    const [{ digest, manifestJson }, base] = [await readBase(own), loadBase(own)];
+    const { configBytes, weightBytes, rank, alpha } = largeAdapter(2, base.config);
+    const asked: string[] = [];
+    const getFile = async (file: string): Promise<Uint8Array<ArrayBuffer>> => {
+      asked.push(file);
+      return file === digest ? new TextEncoder().encode(manifestJson) : file.endsWith("config") ? configBytes : weightBytes;
+    };
+    const load = createParentLoader({ getFile }, { base, folder: own });
+    const head = (name: string) => ({
+      adapter: { configDigest: `${name} config`, weightsDigest: `${name} weights`, rank, alpha },
+      baseDigest: digest,
+    });
+    const first = await load(head("a"));
+    expect([await load(head("a")), first?.rank]).toEqual([first, 2]);
+    await load(head("b"));
+    await load(head("a"));
+    expect(asked).toEqual([digest, ...["a", "b", "a"].flatMap((name) => [`${name} config`, `${name} weights`])]);
   });
 });
