@@ -84,7 +84,8 @@ export function parseHint(text: string): ParsedHint {
   if (answer === "none") return { kind: "none" };
   const aspect = parseAspect(answer);
   if (aspect !== undefined) return { kind: "hint", text: answer, hint: { parameter: aspect.parameter, value: aspect.value } };
-  const match = /^(\S+) should be (.+)\.$/s.exec(answer);
+  // A name may be of several words: JSON schema allows any.
+  const match = /^(.+?) should be (.+)\.$/s.exec(answer);
   const [, parameter, value] = match ?? [];
   if (parameter === undefined || value === undefined) return { kind: "unparsable", text };
   return { kind: "hint", text: answer, hint: { parameter, value } };

@@ -111,12 +111,12 @@ export class EvaluatedPolicy {
     const served: string[] = [];
     for (const [{ prompt, heard }, own] of zipStrict(cases, written)) {
       const answer = { ...own, calls: own.call === undefined ? [] : [own.call] };
-      const hold = async (to: Held): Promise<typeof answer | undefined> => {
-        const { tools } = holdTo([to], { ...FREE_FORM, tools: heard.tools }, { before: answer, heard });
+      const hold = async (to: Held, call: NonNullable<typeof own.call>): Promise<typeof answer | undefined> => {
+        const { tools } = holdTo([to], { ...FREE_FORM, tools: heard.tools }, { before: { ...answer, calls: [call] }, heard });
         const [again] = await this.written(`${label}, held to one`, [prompt], { maxTokens, tools: [tools] });
         return again?.call === undefined ? undefined : { ...again, calls: [again.call] };
       };
-      served.push((await withCorrection(answer, { corrected: heardCorrection(heard), heard, hold })).text);
+      served.push((await withCorrection(answer, { corrected: heardCorrection(heard), heard, isSettled: () => false, hold })).text);
     }
     return { free: written.map(({ text }) => text), served };
   }

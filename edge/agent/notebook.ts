@@ -27,7 +27,8 @@ export class Notebook {
     invariant(state !== undefined, `line ${line} has a state`);
     const serving = this.#store.readAncestry(line, state.stable);
     const inFlight = state.canary === null ? serving : this.#store.readAncestry(line, tipOf(state));
-    return judgeNotes(this.#store.notes.read(line, user), { serving, inFlight });
+    const { defaults: learned } = this.#store.defaults.read(line, state.stable);
+    return judgeNotes(this.#store.notes.read(line, user), { serving, inFlight, learned });
   }
 
   find(line: string, noteId: string): Note | undefined {

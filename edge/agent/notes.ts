@@ -9,7 +9,12 @@ import { isOfOneUser } from "../../shared/wording.ts";
 export type StoredNote = Omit<Note, "status"> & { readonly dropped: boolean };
 
 /** The stable version and those it descends from, and the same with those in flight behind it. */
-export type Ancestry = { readonly serving: ReadonlySet<number>; readonly inFlight: ReadonlySet<number> };
+export type Ancestry = {
+  readonly serving: ReadonlySet<number>;
+  readonly inFlight: ReadonlySet<number>;
+  /** What the stable version has learned, of others too. */
+  readonly learned: readonly Pick<Note, "tool" | "parameter" | "value">[];
+};
 
 /** Most notes in force that one user gave for a scope: beyond it the least used goes. */
 export const MOST_IN_FORCE = 50;
@@ -32,9 +37,17 @@ export function judgeNotes(notes: readonly StoredNote[], ancestry: Ancestry): No
   });
 }
 
-function standing({ learnedBy, absorbedBy }: Omit<StoredNote, "dropped">, { serving, inFlight }: Ancestry): NoteStatus {
+function standing(note: Omit<StoredNote, "dropped">, { serving, inFlight, learned }: Ancestry): NoteStatus {
+  const { learnedBy, absorbedBy } = note;
   if (learnedBy !== null && !inFlight.has(learnedBy)) return "rolledBack";
-  return absorbedBy !== null && serving.has(absorbedBy) ? "absorbed" : "inForce";
+  // Where others have taught it otherwise since, the policy does not do it by itself any more.
+  const isOverruled = learned.some((each) => each.value !== note.value && sharesTopic(each, note));
+  return absorbedBy !== null && serving.has(absorbedBy) && !isOverruled ? "absorbed" : "inForce";
+}
+
+function sharesTopic(one: Pick<Note, "tool" | "parameter" | "value">, other: Pick<Note, "tool" | "parameter" | "value">): boolean {
+  const topics = topicsOf(other);
+  return topicsOf(one).some((topic) => topics.includes(topic));
 }
 
 /** Of notes that share a place one counts: one user's, or everybody's, of one topic. */

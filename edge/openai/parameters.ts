@@ -35,7 +35,7 @@ const FIXED: KnownParameters["fixed"] = {
   functions: { accepted: [null], advice: "use tools" },
   logit_bias: { accepted: [null, {}] },
   modalities: { accepted: [null, ["text"]] },
-  n: { accepted: [1, null], advice: "send several requests" },
+  n: { accepted: [1, null], advice: "send several requests, each with an Idempotency-Key of its own" },
   prediction: { accepted: [null] },
   presence_penalty: { accepted: [0, null] },
   reasoning_effort: { accepted: [null, "none"] },

@@ -11,11 +11,13 @@ export async function withSettledArguments(answers: VersionAnswers, under: Answe
   const { heard, corrected } = answers.turn;
   const own = await keepOwnArguments(answers, under);
   const { completion: by, defaults } = own;
+  const settled = [...by.held, ...by.notes, ...defaults];
   return withCorrection(own, {
     corrected,
     heard,
-    hold: (to) => {
-      const hold = { to: [to, ...by.held.filter((each) => !samePlace(each, to))], before: own };
+    isSettled: (parameter) => corrected !== undefined && settled.some((each) => samePlace(each, { tool: corrected.tool, parameter })),
+    hold: (to, call) => {
+      const hold = { to: [to, ...by.held.filter((each) => !samePlace(each, to))], before: { ...own, calls: [call] } };
       return answers.ask({ by, notes: by.notes, agreedTo: by.agreedTo, hold }, defaults);
     },
   });

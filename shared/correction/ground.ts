@@ -3,17 +3,21 @@
  * allowed by the schema and written as the call wrote it; the user's own words mention it, or the one that the call had and no
  * other, and name no other parameter instead; and the call did not hold it already, nor the whole name of a person of whom it is a part. Everything else is refused. The verb that an order opens with is no part of it.
  */
+import { isAspect } from "../aspects.ts";
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import type { Exchange, Hint } from "../jobs.ts";
 import { escapeRegExp } from "../regexp.ts";
 import { argumentText, readableCalls, sameText, type Call } from "../speech/calls.ts";
-import { mentions, namesTopic, parametersNamed, wordsBy } from "../speech/mention.ts";
+import { otherThing } from "../speech/numbers.ts";
+import { type MentionedValue, mentions, namesTopic, parametersNamed, wordsBy } from "../speech/mention.ts";
 import { isWanted } from "../speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../speech/parameters.ts";
+import { sentencesOf } from "../speech/sentences.ts";
 import { writtenForm, type WrittenForm } from "../speech/spoken.ts";
 import { wordsOf } from "../speech/words.ts";
 import { isPartOrLabel } from "./amounts.ts";
 import { withoutOrder } from "./orders.ts";
+import { withoutRepairedOptions } from "./repaired.ts";
 import { wishfulWords } from "./wishful.ts";
 
 /** An answer with what followed it, and the conversation that it answered. */
@@ -32,6 +36,7 @@ export function groundHint(hint: Hint, signal: Followed): Grounded {
   const { exchange } = signal;
   const owner = exchange.tools.findLast((tool) => findParameter(tool, hint.parameter) !== undefined);
   const parameter = owner === undefined ? undefined : findParameter(owner, hint.parameter);
+  if (isAspect(hint.parameter)) return refuse(`a parameter that is not called like an aspect expected, got ${hint.parameter}`);
   if (owner === undefined || parameter === undefined) return refuse(`no tool called in the exchange has a parameter ${hint.parameter}`);
   const words = wishfulWords(wordsBy(exchange.nextState, "user"));
   const value =
@@ -80,14 +85,28 @@ function unsaid(
 ): string | undefined {
   const whole = parameter.allowed.length > 0 ? undefined : wholeName(words, value);
   if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
-  const told = parameter.allowed.length > 0 ? words.replaceAll(PATHS, " ") : words;
+  const told = withoutRepairedOptions(parameter.allowed.length > 0 ? words.replaceAll(PATHS, " ") : words, parameter.allowed);
   if (!isWanted(told, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
     return `the user's words do not ask for ${parameter.name} = ${value}`;
   if (isPartOrLabel(words, { parameter, value })) return `in the user's words ${value} is a part of more, or a name`;
+  const other = isCountable(parameter, value) ? saidOfAnother(words, { parameter, value }) : undefined;
+  if (other !== undefined) return `the user's words are about ${other}, not ${parameter.name}`;
   const named = parametersNamed(words, readParameters(owner));
   if (named.length > 0 && !named.some(({ name }) => name === parameter.name))
     return `the user's words name ${named.map(({ name }) => name).join(", ")}, not ${parameter.name}`;
   return undefined;
+}
+
+/** The other thing that every sentence with the number speaks of the number of. */
+function saidOfAnother(words: string, said: MentionedValue & { parameter: Parameter }): string | undefined {
+  const things = sentencesOf(words)
+    .filter((sentence) => mentions(sentence, said))
+    .map((sentence) => otherThing(sentence, said.parameter));
+  return things.includes(undefined) ? undefined : things[0];
+}
+
+function isCountable({ kind }: Parameter, value: string): boolean {
+  return kind !== "boolean" && writtenForm(value) === "number";
 }
 
 /**

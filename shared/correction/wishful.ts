@@ -1,8 +1,9 @@
 /**
  * Which of a user's sentences can wish for something: none that asks what there is ("Why economy?"), tells what others like or said, what would be if, or
- * what was last year. And whether what is wished for is meant this once.
+ * what was last year.
  */
 import { TITLES } from "../speech/words.ts";
+import { withoutRepairedNumbers } from "./repaired.ts";
 
 // "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
 const ASKS_WHAT =
@@ -42,10 +43,9 @@ const SAID =
 const TEXT =
   /^(?<order>\W*(?:(?:and|then|now|please|also|ok|okay|(?:can|could|would|will) you)[ ,]+)*(?:translate|proofread|spell-?check|rephrase|paraphrase|reword|transcribe|pronounce|summari[sz]e|how (?:do|would) (?:you|I) say|what does)\b[^:"“\n]*[:"“]).*$/is;
 
-/** The sentences that can wish for something, in their order, quotations left out. */
+/** The sentences that can wish for something, in their order, quotations and numbers that are taken back left out. */
 export function wishfulWords(words: string): string {
-  return words
-    .replaceAll("’", "'")
+  return withoutRepairedNumbers(words.replaceAll("’", "'"))
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
@@ -66,16 +66,4 @@ export function asksWhat(sentence: string): boolean {
 /** Whether a quotation is of what the user wants: "I said "business"", "it should be "business"". */
 function isOfOneself(sentence: string): boolean {
   return !new RegExp(`\\b(?:${OTHERS} ${DO}|told (?:me|us))\\b`, "i").test(sentence);
-}
-
-const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
-const EVER =
-  /\b(?:from now on|from this time on|from here on|always|usually|never|next time|every|all (?:my )?\w+s|every time|each time|in (?:the )?future)\b/i;
-
-const DENIED_ONCE = /\bnot (?:(?:just|only|even) )?(?:for )?(?:this|today|now|once)\b/i;
-
-/** Whether what is said is meant for this time alone. */
-export function isOnce(words: string): boolean {
-  return ONCE.test(words) && !EVER.test(words) && !DENIED_ONCE.test(words);
 }

@@ -71,12 +71,15 @@ function typesOf({ type, anyOf, enum: values = [] }: z.infer<typeof PropertySche
   return kinds.size > 0 ? [...kinds] : ["string"];
 }
 
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
 /** The value as the parameter's type has it; undefined where the type has no such value, or no number holds it to the last digit; lists and objects included. */
 export function typedValue({ type }: Pick<Parameter, "type">, value: string): string | number | boolean | undefined {
   const types = type.split(" ");
-  const number = value.trim() === "" ? Number.NaN : Number(value);
+  // Nobody says "0x10"; of an integer not "1e2" either.
+  const number = DECIMAL.test(value.trim()) ? Number(value) : Number.NaN;
   const isExact = !Number.isInteger(number) || Number.isSafeInteger(number);
-  if (types.includes("integer") && Number.isInteger(number) && isExact) return number;
+  if (types.includes("integer") && Number.isInteger(number) && isExact && !/e/i.test(value)) return number;
   if (types.includes("number") && Number.isFinite(number) && (isExact || /e/i.test(value))) return number;
   if (types.includes("boolean") && /^(true|false)$/i.test(value)) return value.toLowerCase() === "true";
   return types.includes("string") ? value : undefined;

@@ -1,12 +1,12 @@
 /** Whether a person asks for a value, or only speaks of it: to refuse it, or as a part of something else. Words are matched, never interpreted. */
 import type { ChatMessage } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
-import { type MentionedValue, mentions, wordsBy } from "./mention.ts";
+import { type MentionedValue, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
-import { knownForms, writtenForm } from "./spoken.ts";
+import { isNumberWord, isPartOfDate, knownForms, numberWord, writtenForm } from "./spoken.ts";
 import { clausesOf } from "./sentences.ts";
 import { isTruthWanted, truthTold } from "./truth.ts";
-import { phrasesIn, tellingWords } from "./words.ts";
+import { phrasesIn, tellingWords, wordsOf } from "./words.ts";
 
 /**
  * Whether the text speaks of the value otherwise than to refuse it: "not Economy" and "rather than Economy" do not. Of a truth what is said of its topic
@@ -15,13 +15,43 @@ import { phrasesIn, tellingWords } from "./words.ts";
 export function isWanted(text: string, { parameter, value }: MentionedValue, options: readonly string[] = []): boolean {
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value)) return isTruthWanted(text, { parameter, value });
   return clausesOf(text).some((clause) => {
-    if (writtenForm(value) === "number") return mentions(clause.replaceAll(PRONOUN, " ").replaceAll(INSTEAD, " "), { parameter, value });
+    if (writtenForm(value) === "number") return isNumberWanted(clause.replaceAll(PRONOUN, " ").replaceAll(INSTEAD, " "), value);
     const words = tellingWords(clause);
     const parts = partsOfLonger(words, { value, options });
     return knownForms(value)
       .flatMap((form) => phrasesIn(words, tellingWords(form)).map((at) => ({ at, end: at + tellingWords(form).length })))
       .some(({ at, end }) => !parts.has(at) && !isRefused(words, at) && !isBad(words.slice(end, end + AFTER_WORDS)));
   });
+}
+
+/** Of a number neither a bound nor a choice is a wish for it: "less than 4", "under 4", "2 or 3". */
+function isNumberWanted(clause: string, value: string): boolean {
+  const words = wordsOf(clause);
+  return words.some((word, at) => {
+    if (!isNumber(word, value) || isPartOfDate(words, at)) return false;
+    // "No 4 please": who leaves the comma out refuses no number.
+    const before = words[0] === "no" && !/^(?:more|fewer|less)$/.test(words[1] ?? "") ? words.with(0, "") : words;
+    const behind = [at + 1, at + 2].map((from) => words.slice(from, from + AFTER_WORDS));
+    const isDenied = isRefused(before, at) && !AFFIRMS.test(words.slice(Math.max(0, at - AFTER_WORDS), at).join(" "));
+    return !isDenied && !behind.some(isBad) && !isBound(words, at);
+  });
+}
+
+// "That won't work for 4", "not big enough for 4", "you didn't put 4" say how many there are, or were to be.
+const AFFIRMS =
+  /\b(?:t|not) (?:\w+ly |even |be )?(?:work|do|fit|suit|hold|seat|sleep|cover|serve|help|(?:\w+ )?enough)\b|\byou (?:(?:didn|haven|hadn) t|(?:did|have|had) not)\b/;
+
+function isBound(words: readonly string[], at: number): boolean {
+  const isCount = (word: string | undefined): boolean => word !== undefined && (writtenForm(word) === "number" || isNumberWord(word));
+  const [before, next] = [words.slice(Math.max(0, at - 3), at).join(" "), words[at + 1]];
+  if (BOUNDS.test(before)) return true;
+  return (next === "or" && isCount(words[at + 2])) || (words[at - 1] === "or" && isCount(words[at - 2]));
+}
+
+const BOUNDS = /\b(?:under|below|above|between(?: \w+ and)?|(?:be|is|are|s|not|anything|something|well|just) over)$/;
+
+function isNumber(word: string, value: string): boolean {
+  return word === value || word === numberWord(value);
 }
 
 /** Where the words are those of a longer option: "Premium Economy" is no Economy. */

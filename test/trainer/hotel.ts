@@ -72,11 +72,11 @@ export const ASK = user("A hotel in Porto, please.");
 export function signalOf(
   answer: Parameters<typeof turn>[1],
   next: Parameters<typeof nextState>[1],
-  asked = ASK,
+  asked: ChatMessage | readonly ChatMessage[] = ASK,
   changes: Parameters<typeof turn>[2] = {},
 ): Signal {
   const cache = new EventCache(10);
-  const made = turn([asked], answer, changes);
+  const made = turn([asked].flat(), answer, changes);
   cache.add(made);
   const assembled = assembleSignal(nextState(made, next), cache);
   if (assembled?.status !== "signal") throw new Error("a signal expected");

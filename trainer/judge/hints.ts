@@ -1,12 +1,14 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
+import { findTool } from "../../shared/speech/calls.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
+import { findParameter } from "../../shared/speech/parameters.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
 import { groundHint, type Grounded } from "../../shared/correction/ground.ts";
 import type { Verdict } from "./judge.ts";
 import { askedElsewhere, spokenBefore } from "./standing.ts";
-import { isOnce } from "../../shared/correction/wishful.ts";
+import { conditionOf, isOnce } from "../../shared/correction/once.ts";
 
 /** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
 export type WrittenHint = Hint & { readonly tool?: string | undefined };
@@ -39,7 +41,18 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   const elsewhere = askedElsewhere(signal, named);
   if (elsewhere !== undefined) return { refused: { code: "hint/ungrounded", detail: elsewhere } };
   const { hint, toolName } = named;
-  if (isOnce(wordsBy(signal.exchange.nextState, "user")))
+  const words = wordsBy(signal.exchange.nextState, "user");
+  const tool = findTool(signal.exchange.tools, toolName);
+  const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
+  const condition = parameter === undefined ? undefined : conditionOf(words, { parameter, value: hint.value });
+  if (condition !== undefined)
+    return {
+      refused: {
+        code: "hint/conditional",
+        detail: `"${condition}" tells when, and a default would be always: say it without, or each time`,
+      },
+    };
+  if (isOnce(words))
     return { refused: { code: "hint/once", detail: `"${correctionText(hint, toolName)}" is meant for this time, not as a default` } };
   return { hint: { text: correctionText(hint, toolName), hint, toolName } };
 }

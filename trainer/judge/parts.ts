@@ -16,7 +16,8 @@ import { groundedCandidates } from "../../shared/correction/candidates.ts";
 import { countedBy } from "./counted.ts";
 import { groundHint, type Grounded, type Stands } from "../../shared/correction/ground.ts";
 import { openingVerb } from "./standing.ts";
-import { isOnce, wishfulWords } from "../../shared/correction/wishful.ts";
+import { isOnce } from "../../shared/correction/once.ts";
+import { wishfulWords } from "../../shared/correction/wishful.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 

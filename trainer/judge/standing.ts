@@ -3,12 +3,13 @@
  * a misreading or a changed mind; learned as a default it would be wrong in every other conversation.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { findTool } from "../../shared/speech/calls.ts";
+import { type Call, findTool, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
-import type { ToolDefinition } from "../../shared/chat.ts";
+import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { heldText, lastCall } from "../../shared/correction/ground.ts";
+import { isForGood } from "../../shared/correction/once.ts";
 import { ORDER_VERBS } from "../../shared/correction/orders.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
@@ -21,11 +22,32 @@ export function spokenBefore(
     return `the request already named ${hint.value}: misread, not a default`;
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
   if (parameter === undefined) return undefined;
-  const call = lastCall(exchange, toolName);
-  const said = (value: string): boolean => wasSaid(turn.payload.messages, { parameter, value, args: call?.arguments ?? {} });
+  const { messages, call } = beforeCorrections(turn.payload.messages, { call: lastCall(exchange, toolName), parameter: parameter.name });
+  const said = (value: string): boolean => wasSaid(messages, { parameter, value, args: call?.arguments ?? {} });
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
   const held = heldText(call, parameter.name);
-  return held !== undefined && said(held) ? `the request said ${hint.parameter} = ${held}: another mind, not a default` : undefined;
+  // Who says what is to be from now on has another mind for good.
+  if (held === undefined || isForGood(wordsBy(exchange.nextState, "user")) || !said(held)) return undefined;
+  return `the request said ${hint.parameter} = ${held}: another mind, not a default; "from now on" makes it one`;
+}
+
+type Called = { readonly messages: readonly ChatMessage[]; readonly call: Call | undefined };
+
+/**
+ * The request that the call came of, and how it was called first: who corrects a call, and then the correction, has had no mind but the last. A
+ * correction is what the user said between two calls of the tool that are the same but for the argument.
+ */
+function beforeCorrections(messages: readonly ChatMessage[], { call, parameter }: { call: Call | undefined; parameter: string }): Called {
+  const at = messages.findLastIndex(({ role }) => role === "user");
+  const earlier = messages.slice(0, at);
+  const first = call === undefined ? undefined : earlier.flatMap(readableCalls).findLast(({ name }) => name === call.name);
+  const isSame = call !== undefined && first !== undefined && sameCall(first, call, (name) => name === parameter);
+  if (!isSame || sameText(heldText(first, parameter) ?? "", heldText(call, parameter) ?? "")) return { messages, call };
+  const request = earlier.slice(
+    0,
+    earlier.findLastIndex((message) => readableCalls(message).some((each) => each.name === first.name)),
+  );
+  return beforeCorrections(request, { call: first, parameter });
 }
 
 const OPENERS =

@@ -23,7 +23,7 @@ function stored(changes: Partial<StoredNote> = {}): StoredNote {
   };
 }
 /** A line without a canary, by its stable version's ancestry. */
-const serving = (...ancestry: number[]): Ancestry => ({ serving: new Set(ancestry), inFlight: new Set(ancestry) });
+const serving = (...ancestry: number[]): Ancestry => ({ serving: new Set(ancestry), inFlight: new Set(ancestry), learned: [] });
 const statuses = (notes: readonly StoredNote[], ...ancestry: number[]): string[] =>
   judgeNotes(notes, serving(...ancestry))
     .toReversed()
@@ -62,8 +62,17 @@ describe("judgeNotes", () => {
   });
 });
 
+it("puts an absorbed note in force again where the version has been taught otherwise since", () => {
+  const note = stored({ learnedBy: 1, absorbedBy: 1 });
+  const place = { tool: note.tool, parameter: note.parameter };
+  const status = (...learned: Ancestry["learned"]) => judgeNotes([note], { ...serving(0, 1, 2), learned }).map((each) => each.status);
+  expect(status({ ...place, value: "2" })).toEqual(["absorbed"]);
+  expect(status({ ...place, value: "3" })).toEqual(["inForce"]);
+  expect(status({ ...place, parameter: "city", value: "3" })).toEqual(["absorbed"]);
+});
+
 it("leaves a note in force that only a version on trial has learned, and learns of nothing absorbed there", () => {
-  const trial: Ancestry = { serving: new Set([0]), inFlight: new Set([0, 1]) };
+  const trial: Ancestry = { serving: new Set([0]), inFlight: new Set([0, 1]), learned: [] };
   const notes = [
     stored({ learnedBy: 1 }),
     stored({ learnedBy: 1, absorbedBy: 1, parameter: "city" }),

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parameterOf } from "../../../shared/speech/parameters.ts";
 import { isWanted } from "../../../shared/speech/wanted.ts";
-import { isOnce, wishfulWords } from "../../../shared/correction/wishful.ts";
+import { wishfulWords } from "../../../shared/correction/wishful.ts";
 
 describe("wishfulWords", () => {
   it.each([
@@ -66,24 +66,6 @@ describe("wishfulWords", () => {
   });
 });
 
-describe("isOnce", () => {
-  it.each([
-    "This time make it Pool.",
-    "Just this once, Pool.",
-    "Pool for tonight only.",
-    "Only today I need Pool.",
-    "For this trip Pool, please.",
-  ])("hears: %s", (said) => expect(isOnce(said)).toBe(true));
-  it.each([
-    "Pool, please.",
-    "From now on Pool.",
-    "This time too you took Standard, I want Pool.",
-    "Not just this time, Pool.",
-    "This is the third time this week, Pool!",
-    "Pool for now and every other time.",
-  ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
-});
-
 describe("isWanted", () => {
   const ride = parameterOf("ride_type");
   const rides = ["Standard", "Pool", "Premium Pool"];
@@ -131,6 +113,30 @@ describe("isWanted", () => {
     expect(rooms("Two rooms instead of 1, please.")).toEqual(["2"]);
     expect(rooms("2 rather than one")).toEqual(["2"]);
     expect(rooms("Make it one in place of two.")).toEqual(["1"]);
+    expect(rooms("Not 1 but 2")).toEqual(["2"]);
+    expect(rooms("It isn't 1, it's 2.")).toEqual(["2"]);
+  });
+
+  it.each([
+    ["It should not be 2.", ""],
+    ["It shouldn't be 2.", ""],
+    ["It is not for 2.", ""],
+    ["Anything but 2.", ""],
+    ["Number of rooms: not 2.", ""],
+    ["It should be less than 2.", ""],
+    ["It should be more than 2.", ""],
+    ["It must be over 1.", ""],
+    ["1 or 2.", ""],
+    ["2 is too many.", ""],
+    ["No 2 please", "2"],
+    ["1 isn't enough, I need 2", "2"],
+    ["That won't work for 2 of us.", "2"],
+    ["You didn't put 2.", "2"],
+    ["Couldn't it be 2?", "2"],
+    ["At least 2.", "2"],
+  ])("takes no number that is refused, a bound or one of several: %s", (said, wanted) => {
+    const rooms = { ...parameterOf("number_of_rooms"), kind: "number" as const };
+    expect(["1", "2"].filter((value) => isWanted(said, { parameter: rooms, value })).join()).toBe(wanted);
   });
 
   it("tells truths apart by what is said of their topic", () => {

@@ -1,0 +1,67 @@
+/** What is meant for this time, or for some cases, alone, and what for good. */
+import { describe, expect, it } from "vitest";
+import { conditionOf, isForGood, isOnce } from "../../../shared/correction/once.ts";
+import { parameterOf } from "../../../shared/speech/parameters.ts";
+
+describe("isOnce", () => {
+  it.each([
+    "This time make it Pool.",
+    "Just this once, Pool.",
+    "Pool for tonight only.",
+    "Only today I need Pool.",
+    "For this trip Pool, please.",
+    "For this stay I need Pool.",
+    "Make it Pool this time.",
+    "Make it Pool this time, please!",
+    "I normally take Standard, but this time I need Pool.",
+    // What always is goes before, and the exception is from it.
+    "Usually Standard is enough for me, but just this once make it Pool.",
+    "I always take Standard but just this once make it Pool.",
+  ])("hears: %s", (said) => expect(isOnce(said)).toBe(true));
+  it.each([
+    "Pool, please.",
+    "From now on Pool.",
+    "This time too you took Standard, I want Pool.",
+    "Why did you take Standard this time?",
+    "Not just this time, Pool.",
+    "This is the third time this week, Pool!",
+    "Pool for now and every other time.",
+    "Just this once? No, always Pool.",
+    "For this reason I want Pool.",
+  ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
+});
+
+describe("isForGood", () => {
+  it("hears standing orders", () => {
+    expect(["From now on always 3.", "3 next time too.", "I meant 3."].map(isForGood)).toEqual([true, true, false]);
+  });
+});
+
+describe("conditionOf", () => {
+  const rooms = { ...parameterOf("number_of_rooms"), kind: "number" as const };
+  const condition = (said: string): string | undefined => conditionOf(said, { parameter: rooms, value: "2" });
+  it.each([
+    "If my kids come along, the number of rooms should be 2.",
+    "No, 2 rooms, but only in Portland.",
+    "On business trips I need 2 rooms.",
+    "Whenever my parents join, 2 rooms.",
+    "2 rooms unless the price is over 200.",
+    "2 rooms in case my brother comes.",
+  ])("hears: %s", (said) => expect(condition(said)).toBe(said));
+  it.each([
+    "2 rooms, please.",
+    "2 rooms if possible.",
+    "If I don't say anything, 2 rooms.",
+    "2 rooms unless I say otherwise.",
+    "When I book a hotel, it should be 2 rooms.",
+    "It looks as if you took 1 room, I want 2.",
+    "If my kids come along I'll say so. The number of rooms should be 2.",
+    "Only 2 rooms.",
+    "It's only for 2 of us.",
+  ])("hears no condition in: %s", (said) => expect(condition(said)).toBeUndefined());
+
+  it("takes the value itself for no case", () => {
+    const unit = parameterOf("unit");
+    expect(conditionOf("Temperatures only in Celsius, please.", { parameter: unit, value: "Celsius" })).toBeUndefined();
+  });
+});
