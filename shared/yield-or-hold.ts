@@ -21,6 +21,20 @@ import {
 /** Asks a version that has not learned the default, with nothing else about its argument, in the place of an answer. */
 type Ask<Default, Answer> = (learned: Default, under: Answer) => Promise<(Answer & WrittenAnswer) | undefined>;
 
+type Rules<Default, Answer> = {
+  /** That the answer's version has in its weights, newest first: the older ones are tried on what one has yielded to. */
+  readonly defaults: readonly Default[];
+  /** That the answer is held to where it passes over them. */
+  readonly standing: readonly Default[];
+  readonly heard: Heard;
+  /** What the version before says that has not learned the default; undefined where it cannot be asked. */
+  readonly ask: Ask<Default, Answer>;
+  /** What the base says, which no update has led astray: it hears what the version before misses. */
+  readonly askBase: Ask<Default, Answer>;
+  /** The answer again, held to values in the place of some defaults; undefined where it cannot be. */
+  readonly hold: (passed: readonly Default[], under: Answer) => Promise<Answer | undefined>;
+};
+
 export type YieldedOrHeld<Default, Answer> = {
   readonly answer: Answer;
   /** Those that what was said overrules, whether or not the answer could be held to that. */
@@ -29,84 +43,98 @@ export type YieldedOrHeld<Default, Answer> = {
   readonly held: readonly Default[];
 };
 
-/**
- * @param options.defaults that the answer's version has in its weights, newest first: the older ones are tried on what one has yielded to
- * @param options.standing that the answer is held to where it passes over them
- * @param options.ask what the version before says that has not learned the default; undefined where it cannot be asked
- * @param options.askBase what the base says, which no update has led astray: it hears what the version before misses
- * @param options.hold the answer again, held to values in the place of some defaults; undefined where it cannot be
- */
-export async function yieldOrHold<Default extends CarriedDefault, Answer extends Pick<WrittenAnswer, "call"> & Pick<Said, "calls">>(
+type Answering = Pick<WrittenAnswer, "call"> & Pick<Said, "calls">;
+
+export async function yieldOrHold<Default extends CarriedDefault, Answer extends Answering>(
   tokenizer: Tokenizer,
   answer: Answer,
-  {
-    defaults,
-    standing,
-    heard,
-    ask,
-    askBase,
-    hold,
-  }: {
-    defaults: readonly Default[];
-    standing: readonly Default[];
-    heard: Heard;
-    ask: Ask<Default, Answer>;
-    askBase: Ask<Default, Answer>;
-    hold: (passed: readonly Default[], under: Answer) => Promise<Answer | undefined>;
-  },
+  rules: Rules<Default, Answer>,
 ): Promise<YieldedOrHeld<Default, Answer>> {
-  let chosen = answer;
-  const yielded: Default[] = [];
-  const held: Default[] = [];
-  const told: { readonly learned: Default; readonly by: Answer }[] = [];
+  const decision = new Decision(tokenizer, answer, rules);
+  for (const learned of rules.defaults) await decision.yieldIfOverruled(learned);
+  for (const learned of rules.standing) await decision.holdIfPassedOver(learned);
+  return decision.outcome();
+}
+
+/** Default by default, on what those before it have left of the answer. */
+class Decision<Default extends CarriedDefault, Answer extends Answering> {
+  readonly #tokenizer: Tokenizer;
+  readonly #rules: Rules<Default, Answer>;
+  #chosen: Answer;
+  readonly #yielded: Default[] = [];
+  readonly #held: Default[] = [];
+  /** What the answer is to have instead of a default, and whose answer has it. */
+  readonly #told: { readonly learned: Default; readonly by: Answer }[] = [];
+
+  constructor(tokenizer: Tokenizer, answer: Answer, rules: Rules<Default, Answer>) {
+    this.#tokenizer = tokenizer;
+    this.#chosen = answer;
+    this.#rules = rules;
+  }
+
+  async yieldIfOverruled(learned: Default): Promise<void> {
+    const { heard } = this.#rules;
+    const under = this.#chosen;
+    if (!holds(learned, under)) return;
+    const { before, said } = await this.#listen(
+      learned,
+      (about, without, trust) => !holds(learned, without) && yields(this.#tokenizer, about, { under, without, heard, trust }),
+    );
+    if (said === undefined) return;
+    if (said === before) {
+      this.#chosen = said;
+      this.#yielded.push(learned);
+    } else this.#yieldTo(learned, said);
+  }
+
+  async holdIfPassedOver(learned: Default): Promise<void> {
+    const { heard } = this.#rules;
+    if (learned.held === false || this.#yielded.includes(learned)) return;
+    const call = { call: this.#chosen.call, heard };
+    const used = passedFor(learned, call);
+    if (used === undefined && !missesOption(learned, call)) return;
+    const { before, said } = await this.#listen(learned, (about, without, trust) =>
+      tells(this.#tokenizer, about, { without, heard, trust }),
+    );
+    if (said === undefined) {
+      if (used !== undefined && before !== undefined && isUnsaid(learned, { used, before })) this.#held.push(learned);
+    } else if (filledWith(learned, said) !== filledWith(learned, this.#chosen)) this.#yieldTo(learned, said);
+  }
+
+  async outcome(): Promise<YieldedOrHeld<Default, Answer>> {
+    const passed = [...this.#held, ...this.#told.map(({ learned }) => learned)];
+    const after = passed.length === 0 ? undefined : await this.#rules.hold(passed, this.#chosen);
+    const stands = after?.call !== undefined && after.call.name === this.#chosen.call?.name;
+    return { answer: stands ? after : (this.#told.at(-1)?.by ?? this.#chosen), yielded: this.#yielded, held: this.#held };
+  }
+
+  #yieldTo(learned: Default, by: Answer): void {
+    const value = filledWith(learned, by);
+    // Of several calls a hold would be on all.
+    if (value === undefined || this.#chosen.calls.length > 1) this.#chosen = by;
+    else this.#told.push({ learned: { ...learned, value }, by });
+    this.#yielded.push(learned);
+  }
+
   /** What the version before says, and the first of it and the base that tells what was said; of an option that was asked for, the first that has heard which. */
-  const listen = async (learned: Default, isSaid: (about: CarriedDefault, without: Answer & WrittenAnswer, trust: Trust) => boolean) => {
-    const asked = askedOption(learned, { args: chosen.call?.arguments ?? {}, heard });
+  async #listen(
+    learned: Default,
+    isSaid: (about: CarriedDefault, without: Answer & WrittenAnswer, trust: Trust) => boolean,
+  ): Promise<{ before: (Answer & WrittenAnswer) | undefined; said: Answer | undefined }> {
+    const { ask, askBase, heard } = this.#rules;
+    const asked = askedOption(learned, { args: this.#chosen.call?.arguments ?? {}, heard });
     const hasIt = (by: Answer): boolean => asked === undefined || sameText(filledWith(learned, by) ?? "", asked);
-    const before = await ask(learned, chosen);
+    const before = await ask(learned, this.#chosen);
     const heardBefore = before !== undefined && isSaid(learned, before, "sure") ? before : undefined;
     if (heardBefore !== undefined && hasIt(heardBefore)) return { before, said: heardBefore };
-    const base = await askBase(learned, chosen);
+    const base = await askBase(learned, this.#chosen);
     const { byBase } = learned;
     // What a version made up when it was corrected the base may well have heard.
     const about = byBase === undefined ? learned : { ...learned, corrected: byBase };
     const heardByBase = base !== undefined && isSaid(about, base, trustIn(byBase)) ? base : undefined;
     const isBest = heardByBase !== undefined && (heardBefore === undefined || hasIt(heardByBase));
     return { before, said: isBest ? heardByBase : heardBefore };
-  };
-  const yieldTo = (learned: Default, by: Answer): void => {
-    const value = filledWith(learned, by);
-    // Of several calls a hold would be on all.
-    if (value === undefined || chosen.calls.length > 1) chosen = by;
-    else told.push({ learned: { ...learned, value }, by });
-    yielded.push(learned);
-  };
-  for (const learned of defaults) {
-    if (!holds(learned, chosen)) continue;
-    const { before, said } = await listen(
-      learned,
-      (about, without, trust) => !holds(learned, without) && yields(tokenizer, about, { under: chosen, without, heard, trust }),
-    );
-    if (said === undefined) continue;
-    if (said === before) {
-      chosen = said;
-      yielded.push(learned);
-    } else yieldTo(learned, said);
   }
-  for (const learned of standing) {
-    if (learned.held === false || yielded.includes(learned)) continue;
-    const call = { call: chosen.call, heard };
-    const used = passedFor(learned, call);
-    if (used === undefined && !missesOption(learned, call)) continue;
-    const { before, said } = await listen(learned, (about, without, trust) => tells(tokenizer, about, { without, heard, trust }));
-    if (said === undefined) {
-      if (used !== undefined && before !== undefined && isUnsaid(learned, { used, before })) held.push(learned);
-    } else if (filledWith(learned, said) !== filledWith(learned, chosen)) yieldTo(learned, said);
-  }
-  const passed = [...held, ...told.map(({ learned }) => learned)];
-  const after = passed.length === 0 ? undefined : await hold(passed, chosen);
-  const stands = after?.call !== undefined && after.call.name === chosen.call?.name;
-  return { answer: stands ? after : (told.at(-1)?.by ?? chosen), yielded, held };
 }
 
 /** How far the base is believed, by what it makes up where nobody speaks of the argument. */

@@ -80,37 +80,44 @@ export class Lines {
       : MOVES.publish(state, { parent, fromSeq, toSeq, gate, admission: this.#admission(line, release.canary) });
     if (transition.status === "refused") return transition;
     if (transition.status !== "moved") return this.#alreadyPublished(manifest, state) ?? stale;
-    // What may change while an update runs: its trainer reads it again and makes another.
-    const open = this.#lineage.openEvents(line);
-    const again = this.#learnedAgain(manifest);
-    const closed = events.some(
-      ({ eventId, seq }) =>
-        this.#store.quarantine.isBarred(line, eventId) ||
-        this.#store.evidence.isDropped(line, eventId) ||
-        (seq <= fromSeq && !open(eventId) && again?.has(eventId) !== true),
-    );
-    if (again === undefined) return stale;
-    if (closed || (!learning.enabled && !rebuild)) return stale;
-    // What a deleted user's version had learned was weighed when it was learned.
-    if (!rebuild && this.#lineage.hasUnheard(manifest)) return stale;
+    if (this.#isOvertaken(manifest, { rebuild, learning: learning.enabled })) return stale;
     const version = transition.next.latest;
     const status = transition.becomes.get(version) ?? "candidate";
     const made = { ...manifest, version, policyDigest, createdAt: new Date().toISOString() };
     this.#store.insertVersion(made, status);
     if (over !== null && status !== "refused") this.#store.stands.add(line, version, over);
     this.#store.defaults.put(made, this.groundOf(made));
-    for (const { eventId, seq, user, turnId } of events) {
-      this.#store.quarantine.close(line, eventId);
-      if (status === "refused") continue;
-      this.#store.quarantine.addUse({ line, eventId, version, seq, user, turnId });
-      this.#store.notes.setLearned(line, eventId, version);
-      this.#store.evidence.setLearned(line, eventId, version);
-    }
-    for (const { eventId } of refused) this.#store.quarantine.close(line, eventId);
+    for (const { eventId } of [...events, ...refused]) this.#store.quarantine.close(line, eventId);
+    if (status !== "refused") this.#recordUse(made);
     const reason = gate === "refused" ? `version ${version} refused by its gate: ${faults.join("; ")}` : undefined;
     this.#apply(line, { move: rebuild ? "rebuild" : "publish", actor, refused, reason }, { before: state, transition });
     if (rebuild) this.#lineage.endRebuild(line, new Set(refused.map(({ eventId }) => eventId)));
     return { status: "published", version, release: status };
+  }
+
+  /** Whether something has changed while the update ran: its trainer reads it again and makes another. */
+  #isOvertaken(manifest: PolicyManifest, { rebuild, learning }: { rebuild: boolean; learning: boolean }): boolean {
+    const { line, fromSeq, events } = manifest;
+    const again = this.#learnedAgain(manifest);
+    if (again === undefined || !(learning || rebuild)) return true;
+    // What a deleted user's version had learned was weighed when it was learned.
+    if (!rebuild && this.#lineage.hasUnheard(manifest)) return true;
+    const open = this.#lineage.openEvents(line);
+    return events.some(
+      ({ eventId, seq }) =>
+        this.#store.quarantine.isBarred(line, eventId) ||
+        this.#store.evidence.isDropped(line, eventId) ||
+        (seq <= fromSeq && !open(eventId) && !again.has(eventId)),
+    );
+  }
+
+  /** What a version has learned of is known by the events that taught it. */
+  #recordUse({ line, version, events }: PolicyVersion): void {
+    for (const { eventId, seq, user, turnId } of events) {
+      this.#store.quarantine.addUse({ line, eventId, version, seq, user, turnId });
+      this.#store.notes.setLearned(line, eventId, version);
+      this.#store.evidence.setLearned(line, eventId, version);
+    }
   }
 
   /** What a publisher is told that has to read again and make another. */

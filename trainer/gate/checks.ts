@@ -92,12 +92,17 @@ export function furthest(
       cases: moved.slice(0, SHOWN).map(({ pair }) => toCase(pair)),
     };
   });
-  return checks.reduce((worst, check) => (worst.asked === 0 || check.value > worst.value ? check : worst), {
+  return checks.reduce((worst, check) => (worst.asked === 0 || isFurther(check, worst) ? check : worst), {
     name,
     value: 0,
     asked: 0,
     cases: [],
   });
+}
+
+/** What is no number is further than any: the edge refuses it. */
+function isFurther({ value }: GateCheck, than: GateCheck): boolean {
+  return !Number.isNaN(than.value) && !(value <= than.value);
 }
 
 export function pairUp<P>(asked: readonly P[], before: readonly Answered[], after: readonly Answered[], nameOf: (each: P) => string) {

@@ -102,6 +102,13 @@ describe("a check", () => {
     // Likelier than before is nothing lost; nothing asked is told as nothing asked.
     expect(furthest("anchorNllNats", [[{ pair: same, tokens: 90, nats: -9 }]])).toMatchObject({ value: 0, asked: 90 });
     expect(furthest("anchorNllNats", [])).toMatchObject({ value: 0, asked: 0 });
+    // What is no number is further than any, whatever comes before or after it.
+    const broken = [{ pair: same, tokens: 2, nats: Number.NaN }];
+    for (const groups of [
+      [calls, broken],
+      [broken, calls],
+    ])
+      expect(furthest("klToBaseNats", groups)).toMatchObject({ value: Number.NaN, asked: 2 });
   });
 
   it("tells who gives in to a user that is wrong", () => {

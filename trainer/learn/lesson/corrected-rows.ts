@@ -42,106 +42,105 @@ export type CorrectedRow = {
   readonly weight: number;
 };
 
+type Options = {
+  readonly base: LearnerDependencies["base"];
+  readonly parent: string | undefined;
+  readonly objective: Objective;
+  readonly baseline: number;
+  readonly hints: SignalSettings["hints"];
+  /** Told how many turns are too long for a row, and of how many nobody told the tokens, where any is. */
+  readonly onTaught?: LearnerDependencies["onTaught"];
+};
+
 /**
  * Rows of every turn of the exchanges that the context holds, that has the tokens in question and had no note of the
  * argument in its prompt. A turn whose sampled tokens nobody told has none: hindsight and reward are about what was
  * sampled. Turns drawn with top_p < 1, or under a mask that the log does not tell, carry no reward: their ratios mean nothing.
  */
-export async function correctedRows(
-  engine: Scoring,
-  corrected: readonly CorrectedExchange[],
-  {
-    base,
-    parent,
-    objective,
-    baseline,
-    hints,
-    onTaught,
-  }: {
-    base: LearnerDependencies["base"];
-    parent: string | undefined;
-    objective: Objective;
-    baseline: number;
-    hints: SignalSettings["hints"];
-    /** Told how many turns are too long for a row, and of how many nobody told the tokens, where any is. */
-    onTaught?: LearnerDependencies["onTaught"];
-  },
-): Promise<CorrectedRow[]> {
-  const { tokenizer, grammars, config } = base;
-  const { vocabSize } = config;
-  const leftOut = { long: 0, untold: 0 };
-  // Aspects are learned from answers, not from the tokens of one argument.
-  const turns = corrected
-    .filter(({ correction: { parameter } }) => !isAspect(parameter.name))
-    .flatMap(({ eventId, correction, reward, words, share, turns: own }) => {
-      const wordings = wordingsOf(correction, words, hints.candidates);
-      return own.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
-    });
-  const pairs = turns.flatMap(({ payload, correction, reward, share, eventId, turnId, wordings }) => {
-    // Under a note, or after a yes that nobody gave, the prompt held more than the teacher's: to push against what followed from that would
-    // teach the policy to be deaf to notes, and to overrule who says yes.
-    if (prompted(payload) !== undefined) return [];
-    const { promptTokens, responseTokens, sampling } = payload.rollout;
-    const calls = callsTool(payload.answer, correction);
-    if (untold(payload) !== undefined) {
-      leftOut.untold += calls || objective.credit === "all" ? 1 : 0;
-      return [];
-    }
-    const argument = calls ? argumentSpan(tokenizer, responseTokens, correction.parameter.name, correction.tool.function.name) : undefined;
-    const span = objective.credit === "all" ? { from: 0, to: responseTokens.length } : argument;
-    if (span === undefined) return [];
-    const teacherPrompts = wordings
-      .map((hint) => {
-        const messages = withGuidance(payload.messages, { hint });
-        return tokenizer.encodePrompt({ messages, tools: payload.tools, addGenerationPrompt: true });
-      })
-      .filter((prompt) => fits(base, prompt.length, responseTokens.length));
-    if (teacherPrompts.length === 0 || !fits(base, promptTokens.length, responseTokens.length)) {
-      leftOut.long += 1;
-      return [];
-    }
-    const masks = sampling.masked ? masksOf(payload, grammars) : [];
-    const comparable = sampling.topP >= 1 && masks !== undefined;
-    return [
-      {
-        eventId,
-        turnId,
-        share,
-        span,
-        masks: masks ?? [],
-        student: { prompt: promptTokens, answer: responseTokens },
-        teachers: teacherPrompts.map((prompt) => ({ prompt, answer: responseTokens })),
-        advantage: comparable ? reward - (objective.baseline ? baseline : 0) : 0,
-      },
-    ];
-  });
-  if (leftOut.long > 0) onTaught?.({ "corrected too long": leftOut.long });
-  if (leftOut.untold > 0) onTaught?.({ "corrected untold": leftOut.untold });
-  const choosing = pairs.some(({ teachers }) => teachers.length > 1);
+export async function correctedRows(engine: Scoring, corrected: readonly CorrectedExchange[], options: Options): Promise<CorrectedRow[]> {
+  const { base, parent, objective, hints, onTaught } = options;
+  const { vocabSize } = base.config;
+  const read = turnsOf(corrected, hints.candidates).map((turn) => readTurn(turn, options));
+  const leftOut = (why: LeftOut): number => read.filter((each) => each === why).length;
+  if (leftOut("long") > 0) onTaught?.({ "corrected too long": leftOut("long") });
+  if (leftOut("untold") > 0) onTaught?.({ "corrected untold": leftOut("untold") });
+  const turns = read.filter((each) => typeof each === "object");
   const students = await scoreRows(
     engine,
-    pairs.map(({ student }) => student),
-    { adapter: parent, full: choosing, vocabSize },
+    turns.map(({ row }) => row),
+    { adapter: parent, full: turns.some(({ teachers }) => teachers.length > 1), vocabSize },
   );
   const candidates = await scoreRows(
     engine,
-    pairs.flatMap(({ teachers }) => teachers),
+    turns.flatMap(({ teachers }) => teachers),
     { adapter: parent, full: true, vocabSize },
   );
-  const weights = splitShares(pairs);
-  return zipStrict(pairs, students).map(([{ eventId, turnId, student: row, teachers, span, masks, advantage }, studentScore], index) => {
-    const teacher = hintedTeacher(candidates.splice(0, teachers.length), {
-      student: studentScore,
-      answer: row.answer,
-      choice: hints.choice,
-      vocabSize,
-    });
-    const credited =
+  const weights = splitShares(turns);
+  return zipStrict(turns, students).map(([{ eventId, turnId, row, teachers, span, masks, advantage }, student], index) => {
+    const hinted = candidates.splice(0, teachers.length);
+    const teacher = hintedTeacher(hinted, { student, answer: row.answer, choice: hints.choice, vocabSize });
+    const advantages =
       objective.credit === "all"
         ? row.answer.map(() => advantage)
-        : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...studentScore.logProbs] });
-    return { eventId, turnId, row, span, masks, teacher, advantages: credited, weight: weights[index] ?? 0 };
+        : creditedAdvantages(advantage, { teacherLogProbs: [...teacher.logProbs], studentLogProbs: [...student.logProbs] });
+    return { eventId, turnId, row, span, masks, teacher, advantages, weight: at(weights, index) };
   });
+}
+
+/** A turn of a corrected exchange, and what its teacher may be told. */
+type CorrectedTurn = Pick<CorrectedExchange, "eventId" | "correction" | "reward" | "share"> &
+  Pick<CorrectedExchange["turns"][number], "payload" | "turnId"> & { readonly wordings: readonly string[] };
+
+function turnsOf(corrected: readonly CorrectedExchange[], candidates: number): CorrectedTurn[] {
+  return corrected
+    .filter(({ correction: { parameter } }) => !isAspect(parameter.name)) // aspects are learned from answers, not from the tokens of one argument
+    .flatMap(({ eventId, correction, reward, words, share, turns }) => {
+      const wordings = wordingsOf(correction, words, candidates);
+      return turns.map(({ payload, turnId }) => ({ payload, correction, reward, share, eventId, turnId, wordings }));
+    });
+}
+
+/** Why a turn that is in question has no row. */
+type LeftOut = "long" | "untold";
+
+/** What a turn's row needs before it is scored; undefined where the turn is not in question. */
+type ReadTurn = Pick<CorrectedRow, "eventId" | "turnId" | "row" | "span" | "masks"> &
+  Pick<CorrectedTurn, "share"> & { readonly teachers: readonly Row[]; readonly advantage: number };
+
+function readTurn(turn: CorrectedTurn, { base, objective, baseline }: Options): ReadTurn | LeftOut | undefined {
+  const { payload, correction, wordings } = turn;
+  // Under a note, or after a yes that nobody gave, the prompt held more than the teacher's: to push against what followed from that would
+  // teach the policy to be deaf to notes, and to overrule who says yes.
+  if (prompted(payload) !== undefined) return undefined;
+  const all = objective.credit === "all";
+  if (!all && !callsTool(payload.answer, correction)) return undefined;
+  if (untold(payload) !== undefined) return "untold";
+  const { promptTokens: prompt, responseTokens: answer, sampling } = payload.rollout;
+  const span = all ? { from: 0, to: answer.length } : correctedSpan(base, answer, correction);
+  if (span === undefined) return undefined;
+  const teachers = wordings.map((hint) => ({ prompt: hintedPrompt(base, payload, hint), answer })).filter((row) => fitsRow(base, row));
+  if (teachers.length === 0 || !fitsRow(base, { prompt, answer })) return "long";
+  const masks = sampling.masked ? masksOf(payload, base.grammars) : [];
+  const comparable = sampling.topP >= 1 && masks !== undefined;
+  const advantage = comparable ? turn.reward - (objective.baseline ? baseline : 0) : 0;
+  const { eventId, turnId, share } = turn;
+  return { eventId, turnId, share, span, masks: masks ?? [], row: { prompt, answer }, teachers, advantage };
+}
+
+function correctedSpan(
+  { tokenizer }: Options["base"],
+  answer: readonly number[],
+  { parameter, tool }: Correction,
+): CorrectedRow["span"] | undefined {
+  return argumentSpan(tokenizer, answer, parameter.name, tool.function.name);
+}
+
+function hintedPrompt({ tokenizer }: Options["base"], { messages, tools }: TurnFinished, hint: string): number[] {
+  return tokenizer.encodePrompt({ messages: withGuidance(messages, { hint }), tools, addGenerationPrompt: true });
+}
+
+function fitsRow(base: Options["base"], { prompt, answer }: Row): boolean {
+  return fits(base, prompt.length, answer.length);
 }
 
 /** What the teacher may be told, shortest first: the hint, the user's sentence with its value, and all that the user said. */
@@ -160,21 +159,11 @@ function hintedTeacher(
   if (only !== undefined && scores.length === 1) return only;
   const fulls = scores.map(({ full }) => full);
   const chosen = chooseHints(student.full, fulls, { vocabSize, choice });
-  const pick = <T extends Float32Array | Int32Array>(parts: readonly T[], place: number): number => at(at(parts, at(chosen, place)), place);
+  const scoreAt = (place: number): RowScore => at(scores, at(chosen, place));
   return {
     full: mixTeachers(fulls, chosen, vocabSize),
-    logProbs: Float32Array.from(answer, (_, place) =>
-      pick(
-        scores.map(({ logProbs }) => logProbs),
-        place,
-      ),
-    ),
-    argmax: Int32Array.from(answer, (_, place) =>
-      pick(
-        scores.map(({ argmax }) => argmax),
-        place,
-      ),
-    ),
+    logProbs: Float32Array.from(answer, (_, place) => at(scoreAt(place).logProbs, place)),
+    argmax: Int32Array.from(answer, (_, place) => at(scoreAt(place).argmax, place)),
   };
 }
 

@@ -40,35 +40,14 @@ const REPLIES = { maxSteps: 60, honouredBar: 0.8, lookFrom: 30 };
 const UNASKED = { maxSteps: 60, honouredBar: 0.9, lookFrom: 30 };
 
 export async function learnAspect(deps: LearnerDependencies, work: Work): Promise<CorrectionResult> {
-  const { group, adapters, request, earlier } = work;
-  const { engine, base } = deps;
-  const { tokenizer, config } = base;
-  const { vocabSize } = config;
-  const correction = group.at(-1)?.correction;
-  invariant(correction !== undefined, "a group of corrections holds one");
+  const { group, adapters, request } = work;
+  const { tokenizer } = deps.base;
   const unmarked = refuseUnmarked(tokenizer);
   if (unmarked !== undefined) return unmarked;
+  const correction = correctionOf(group);
   const words = isReplyAspect(correction.parameter.name);
   const { lookFrom, ...settings } = { ...deps.settings, lookFrom: 0, ...(words && REPLIES), ...(isUnasked(correction) && UNASKED) };
-  const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
-  type Asked = { rehearsals: readonly Context[]; counts: ContextCounts; own: boolean };
-  const collect = (seed: number, { rehearsals, counts, own }: Asked): Promise<AspectLessons> => {
-    const random = new Random(seed);
-    const contexts = aspectContexts(group, { correction, counts: beside(rehearsals, counts), own, random });
-    return askAspect([...contexts, ...rehearsals], { correction, tokenizer, rowTokens: base.rowTokens, ask: askParent }, random);
-  };
-  const rehearsals = bothRehearsals(request.rehearsed, { correction, count: settings.rehearsed, seed: request.seed });
-  const training = await collect(request.seed, { rehearsals: rehearsals.training, counts: settings.contexts, own: true });
-  const looked = { rehearsals: rehearsals.heldBack, counts: settings.heldBack, own: false };
-  const held = without(await collect(seedAt(request.seed, HELD_BACK), looked), training);
-  deps.onTaught?.(
-    countLessons({
-      training: training.lessons,
-      heldBack: held.lessons,
-      silentFailed: training.failed,
-      tooLong: training.tooLong + held.tooLong,
-    }),
-  );
+  const { training, held } = await askLessons({ ...deps, settings }, work, correction);
   const failure = teacherFailure(training, held, correction);
   if (failure !== undefined) return failure;
   const own = new Set(group.flatMap(({ turns }) => turns.map(({ turnId }) => turnId)));
@@ -77,13 +56,79 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
   const lifts = await measureLifts(deps, { group, taught, adapters });
   if (lifts.mean < settings.minLiftNats) return withoutLift(deps, work, { lift: lifts.mean, lifts, lessons: training.lessons });
   if (isHeldAlone(deps, correction)) return heldAlone(deps, work, { lifts, lessons: training.lessons });
-  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed });
   // What held-back requests just show, the conversation that was corrected may not: it is longer, and in words of its own.
   const corrected = training.lessons.filter(({ context: { kind, origin } }) => kind === "silent" && own.has(origin)).slice(-MOST_CORRECTED);
-  const before = await scoreRows(engine, held.lessons.map(studentRow), { adapter: adapters.parent, full: true, vocabSize });
-  const look = async (adapter: string): Promise<Look> => {
-    const scores = await scoreRows(engine, held.lessons.map(studentRow), { adapter, full: true, vocabSize });
-    const seen = zipStrict(held.lessons, scores).map(([lesson, score], index) => ({
+  const look = await openLook(deps, { held: held.lessons, corrected, parent: adapters.parent, seed: request.seed });
+  const run = await trainUntilShown(
+    { ...deps, settings },
+    { taught, look, lookFrom, adapters, version: request.parentVersion, onStep: request.onStep },
+  );
+  if (run.status === "refused") return run;
+  const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
+  const price = await candidateFailure(deps, work, { correction, training, held, ask });
+  if (price !== undefined) return price;
+  const { driftNats } = await look(adapters.candidate);
+  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(studentRow);
+  const klToBaseNats =
+    adapters.parent === undefined ? driftNats : await driftBetween(deps, rows, { from: undefined, to: adapters.candidate });
+  const { steps, loss, lossBefore } = run;
+  return {
+    status: "learned",
+    adapter,
+    metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts: taught.length },
+    changes: await describeChanges(deps, { group, ask }),
+    lifts: lifts.byEvent,
+    credits: [], // the question is which answer is given, not how its tokens did
+  };
+}
+
+function correctionOf(group: Work["group"]): Correction {
+  const correction = group.at(-1)?.correction;
+  invariant(correction !== undefined, "a group of corrections holds one");
+  return correction;
+}
+
+/** Lessons to train on, and others to look at. */
+async function askLessons(
+  { engine, base, settings, onTaught }: LearnerDependencies,
+  { group, adapters, request }: Work,
+  correction: Correction,
+): Promise<{ training: AspectLessons; held: AspectLessons }> {
+  const { tokenizer, rowTokens } = base;
+  const ask = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
+  type Asked = { rehearsals: readonly Context[]; counts: ContextCounts; own: boolean };
+  const collect = (seed: number, { rehearsals, counts, own }: Asked): Promise<AspectLessons> => {
+    const random = new Random(seed);
+    const contexts = aspectContexts(group, { correction, counts: beside(rehearsals, counts), own, random });
+    return askAspect([...contexts, ...rehearsals], { correction, tokenizer, rowTokens, ask }, random);
+  };
+  const rehearsals = bothRehearsals(request.rehearsed, { correction, count: settings.rehearsed, seed: request.seed });
+  const training = await collect(request.seed, { rehearsals: rehearsals.training, counts: settings.contexts, own: true });
+  const looked = { rehearsals: rehearsals.heldBack, counts: settings.heldBack, own: false };
+  const held = without(await collect(seedAt(request.seed, HELD_BACK), looked), training);
+  const tooLong = training.tooLong + held.tooLong;
+  onTaught?.(countLessons({ training: training.lessons, heldBack: held.lessons, silentFailed: training.failed, tooLong }));
+  return { training, held };
+}
+
+type Looked = {
+  readonly held: readonly Lesson[];
+  /** Of the conversation that was corrected. */
+  readonly corrected: readonly Lesson[];
+  readonly parent: string | undefined;
+  readonly seed: number;
+};
+
+/** What an adapter shows of the aspect, beside what the parent says. */
+async function openLook(deps: LearnerDependencies, { held, corrected, parent, seed }: Looked): Promise<(adapter: string) => Promise<Look>> {
+  const { engine, base } = deps;
+  const { tokenizer, config } = base;
+  const { vocabSize } = config;
+  const unseen = new UnseenErrands(deps, { parent, seed });
+  const before = await scoreRows(engine, held.map(studentRow), { adapter: parent, full: true, vocabSize });
+  return async (adapter) => {
+    const scores = await scoreRows(engine, held.map(studentRow), { adapter, full: true, vocabSize });
+    const seen = zipStrict(held, scores).map(([lesson, score], index) => ({
       kind: lesson.context.kind,
       agrees: agrees(tokenizer, lesson, score.argmax),
       driftNats: mustStay(lesson.context) ? meanKlNats(at(before, index).full, score.full, vocabSize) : undefined,
@@ -99,40 +144,33 @@ export async function learnAspect(deps: LearnerDependencies, work: Work): Promis
       stays: agreed(["other", "anchor"]),
     };
   };
-  const run = await trainUntilShown(
-    { ...deps, settings },
-    { taught, look, lookFrom, adapters, version: request.parentVersion, onStep: request.onStep },
-  );
-  if (run.status === "refused") return run;
-  const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
+}
+
+type Candidate = {
+  readonly correction: Correction;
+  readonly training: AspectLessons;
+  readonly held: AspectLessons;
+  readonly ask: ReturnType<typeof askGreedily>;
+};
+
+/** What the candidate's own answers fall short of, or what they cost, if anything. */
+async function candidateFailure(
+  deps: LearnerDependencies,
+  { adapters, earlier }: Work,
+  { correction, training, held, ask }: Candidate,
+): Promise<RefusedCorrection | undefined> {
+  const { tokenizer } = deps.base;
   const known = knownWords(tokenizer, [...training.lessons, ...held.lessons]);
   const shortfall = await aspectFailure(held.lessons, { ask, correction, tokenizer, settings: deps.settings, known });
   if (shortfall !== undefined) return shortfall;
+  const words = isReplyAspect(correction.parameter.name);
   // Of the other aspects no lesson has a reply to another tool's result.
   const spoiled = words ? await refuseSpoiled(held.lessons, { ask, correction, tokenizer }) : undefined;
   if (spoiled !== undefined) return spoiled;
-  const tools = [correction.tool.function.name, correction.hint.value];
+  const tool = correction.tool.function.name;
   // Of this tool what was learned first was learned of calls that are made at once; how a reply is worded changes no call.
-  const others = earlier.filter((each) => words || each.correction.tool.function.name !== correction.tool.function.name);
-  const cost = await costToEarlier(deps, others, { tools, adapter: adapters.candidate, ask });
-  if (cost !== undefined) return cost;
-  const { driftNats } = await look(adapters.candidate);
-  const rows = held.lessons.filter(({ context }) => mustStay(context)).map(studentRow);
-  return {
-    status: "learned",
-    adapter,
-    metrics: {
-      steps: run.steps,
-      loss: run.loss,
-      lossBefore: run.lossBefore,
-      klToParentNats: driftNats,
-      klToBaseNats: adapters.parent === undefined ? driftNats : await driftBetween(deps, rows, { from: undefined, to: adapters.candidate }),
-      contexts: taught.length,
-    },
-    changes: await describeChanges(deps, { group, ask }),
-    lifts: lifts.byEvent,
-    credits: [], // the question is which answer is given, not how its tokens did
-  };
+  const others = earlier.filter((each) => words || each.correction.tool.function.name !== tool);
+  return costToEarlier(deps, others, { tools: [tool, correction.hint.value], adapter: adapters.candidate, ask });
 }
 
 /** Those of the lessons that are none of the others': what is known by heart shows nothing. Where a tool leaves nothing else to ask, that is better than nothing. */
