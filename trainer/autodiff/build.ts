@@ -41,8 +41,9 @@ export const rmsNorm = (x: Node, weight: Node, epsilon: number): Node =>
   x.graph.apply("SimplifiedLayerNormalization", [x, weight], { epsilon });
 export const softmax = (x: Node): Node => x.graph.apply("Softmax", [x], {});
 export const logSoftmax = (x: Node): Node => x.graph.apply("LogSoftmax", [x], {});
+/** Over no axes `x` itself; ONNX takes an empty list for all of them. */
 export const reduceSum = (x: Node, axes: readonly number[], keepdims = false): Node =>
-  x.graph.apply("ReduceSum", [x], reduction(x, axes, keepdims));
+  axes.length === 0 ? x : x.graph.apply("ReduceSum", [x], reduction(x, axes, keepdims));
 export const reduceMean = (x: Node, axes: readonly number[], keepdims = false): Node =>
   x.graph.apply("ReduceMean", [x], reduction(x, axes, keepdims));
 export const reduceMax = (x: Node, axes: readonly number[], keepdims = false): Node =>

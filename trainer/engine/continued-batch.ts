@@ -115,8 +115,8 @@ export function splitBatch<Batch extends PositionBatch>(batch: Batch, invocation
   const firsts = new Array<number>(rows).fill(Number.POSITIVE_INFINITY);
   const lasts = new Array<number>(rows).fill(-1);
   for (const position of positions) {
+    if (position === 0) continue; // padding of N: nothing is predicted before an invocation
     const [row, time] = [Math.floor(position / length), position % length];
-    if (time === 0) continue; // padding of N: nothing is predicted before an invocation
     firsts[row] = Math.min(at(firsts, row), time);
     lasts[row] = Math.max(at(lasts, row), time);
   }
@@ -131,7 +131,7 @@ export function splitBatch<Batch extends PositionBatch>(batch: Batch, invocation
   from.forEach((start, row) => rest.set(tokens.subarray(row * length + start, row * length + at(lasts, row) + 1), row * tail));
   const moved = positions.map((position) => {
     const [row, time] = [Math.floor(position / length), position % length];
-    return time === 0 ? 0 : row * tail + time - at(from, row);
+    return position === 0 ? 0 : row * tail + time - at(from, row);
   });
   const prefixes = from.map((start, row) => tokens.slice(row * length, row * length + start));
   return { prefixes, batch: { ...batch, length: tail, tokens: rest, positions: moved } };

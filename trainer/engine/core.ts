@@ -15,7 +15,7 @@ import { FullTrainer } from "./full-trainer.ts";
 import { type GenerateOptions, type Generation, Generator } from "./generator.ts";
 import { layerOptions } from "./layers.ts";
 import type { AdapterChoice, BatchLoss, EngineCalls, EngineOptions, PrefixScope, StepOptions } from "./protocol.ts";
-import { PrefixStore } from "./prefixes.ts";
+import { PrefixRooms, PrefixStore } from "./prefixes.ts";
 import { type ScoreOptions, type Scores, scoreBatch } from "./scorer.ts";
 import { SessionCache } from "./session-cache.ts";
 
@@ -27,6 +27,7 @@ export class EngineCore implements EngineCalls {
   readonly #full: FullTrainer;
   readonly #adapters: AdapterStore;
   readonly #prefixes: Map<string, PrefixStore>;
+  readonly #rooms = new PrefixRooms();
 
   constructor({ config, threads, tokenizer, device = "cpu", placement, compute = "float32", ...options }: EngineOptions) {
     const { byLayer = layerOptions(config, device) } = options;
@@ -46,7 +47,7 @@ export class EngineCore implements EngineCalls {
     // As `alora_invocation_tokens` has to be: of one token llama.cpp would act on the one before it.
     this.#context = {
       ...parts,
-      prefixes: new PrefixStore(parts),
+      prefixes: new PrefixStore(parts, this.#rooms),
       pool: new SharedPool(),
       grammars,
       invocation: opens.length < 2 ? undefined : opens,
@@ -138,7 +139,7 @@ export class EngineCore implements EngineCalls {
 
   /** The context with the keys and values of a scope. */
   #in(scope = SHARED): EngineContext {
-    const prefixes = this.#prefixes.get(scope) ?? new PrefixStore(this.#context);
+    const prefixes = this.#prefixes.get(scope) ?? new PrefixStore(this.#context, this.#rooms);
     this.#prefixes.set(scope, prefixes);
     return { ...this.#context, prefixes };
   }

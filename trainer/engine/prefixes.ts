@@ -31,20 +31,40 @@ type Start = Beginning & { readonly tokens: Int32Array };
 
 type Parts = Pick<EngineContext, "config" | "base" | "sessions" | "byLayer" | "compute">;
 
+/**
+ * By input, the same memory for every batch: hundreds of megabytes would else be cleared and collected at each step. What is left in it from
+ * others is masked. One for all stores of an engine, which runs one call at a time: each of its own would hold as much again.
+ */
+export class PrefixRooms {
+  readonly #rooms = new Map<string, Float32Array>();
+
+  take(name: string, length: number): Float32Array {
+    let room = this.#rooms.get(name);
+    if (room === undefined || room.length < length) this.#rooms.set(name, (room = sharedFloats(length)));
+    return room.subarray(0, length);
+  }
+
+  clear(): void {
+    this.#rooms.clear();
+  }
+}
+
 export class PrefixStore {
   readonly #parts: Parts;
+  readonly #rooms: PrefixRooms;
   /** Least recently used first. */
   readonly #kept = new Set<Prefix>();
-  readonly #rooms = new Map<string, Float32Array>();
   #bytes = 0;
 
-  constructor(parts: Parts) {
+  constructor(parts: Parts, rooms = new PrefixRooms()) {
     this.#parts = parts;
+    this.#rooms = rooms;
   }
 
   /** After the parameters have changed, or where what is computed next must not depend on what was. */
   clear(): void {
     this.#kept.clear();
+    this.#rooms.clear();
     this.#bytes = 0;
   }
 
@@ -93,7 +113,7 @@ export class PrefixStore {
     });
     const feeds: Record<string, Tensor> = { mask: { values: mask, shape: [batch, 1, slots] } };
     const place = (name: string, part: "keys" | "values", layer: number): void => {
-      const values = this.#room(`${lane} ${name}`, slots * batch * headDim);
+      const values = this.#rooms.take(`${lane} ${name}`, slots * batch * headDim);
       prefixes.forEach((prefix, row) => placePrefix(values, prefix, { part, layer, row, slots, end: slots, kvHeadCount, headDim }));
       feeds[name] = { values, shape: [batch, slots, headDim] };
     };
@@ -102,13 +122,6 @@ export class PrefixStore {
       place(cachedValuesOf(layer), "values", layer);
     }
     return feeds;
-  }
-
-  /** Of an input, the same memory for every batch: hundreds of megabytes would else be cleared and collected at each step. What is left in it from others is masked. */
-  #room(name: string, length: number): Float32Array {
-    let room = this.#rooms.get(name);
-    if (room === undefined || room.length < length) this.#rooms.set(name, (room = sharedFloats(length)));
-    return room.subarray(0, length);
   }
 
   #find(tokens: Int32Array): Prefix | undefined {

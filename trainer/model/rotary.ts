@@ -1,5 +1,7 @@
 /** Rotary positions: how fast each pair of a head's values turns, and the tables that graphs look angles up in. */
 import type { Graph, Node } from "../autodiff/graph.ts";
+import { canonicalJson } from "../../shared/digest.ts";
+import { Recent } from "../../shared/recent.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import type { RopeScaling } from "../../shared/rope-scaling.ts";
 
@@ -17,18 +19,20 @@ export function rotaryFrequencies({ headDim, ropeTheta, ropeScaling }: ModelConf
 
 /** Tables [positions, K/2] of cosines and sines, for positions from 0. */
 export function rotaryTables(graph: Graph, config: ModelConfig, positions: number): { cos: Node; sin: Node } {
-  const half = config.headDim / 2;
-  const known = tablesOf.get(config);
+  const { headDim, ropeTheta, ropeScaling } = config;
+  const half = headDim / 2;
+  const key = canonicalJson({ headDim, ropeTheta, ropeScaling: ropeScaling ?? null });
+  const known = knownTables.get(key);
   const tables = known !== undefined && known.cos.length >= positions * half ? known : computeTables(config, positions);
-  tablesOf.set(config, tables);
+  knownTables.set(key, tables);
   const table = (values: Float32Array): Node => graph.constant(values.subarray(0, positions * half), [positions, half]);
   return { cos: table(tables.cos), sin: table(tables.sin) };
 }
 
 type Tables = { readonly cos: Float32Array; readonly sin: Float32Array };
 
-// Every graph of a model reads the beginning of the same two.
-const tablesOf = new WeakMap<ModelConfig, Tables>();
+// Every graph of a model reads the beginning of the same two, also those of one layer, which have a configuration of their own.
+const knownTables = new Recent<string, Tables>(2);
 
 function computeTables(config: ModelConfig, positions: number): Tables {
   const frequencies = rotaryFrequencies(config);

@@ -143,4 +143,10 @@ describe("splitBatch", () => {
     });
     expect([...positions].slice(0, 5)).toEqual([2, 3, 4, 5, 6]);
   });
+
+  it("cuts nothing where a row predicts before any invocation, be it from its first token", () => {
+    const positions = Int32Array.from([...batch.positions, batch.length]); // the second row's first token
+    const targets = Int32Array.from([...batch.targets, 5]);
+    expect(splitBatch({ ...batch, positions, targets }, INVOCATION)).toBeUndefined();
+  });
 });
