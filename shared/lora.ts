@@ -60,14 +60,28 @@ export function ggufInvocation(invocation: Invocation): Invocation {
 
 const off = z.literal(false).nullish();
 const empty = z.record(z.string(), z.never()).nullish();
+const nothing = z.array(z.never()).nullish();
+const layer = z.number().int().min(0);
 
 /** What PEFT would compute otherwise than y = W x + (alpha / rank) · B (A x) is refused by the field that says so. */
 const AdapterConfig = z.object({
   peft_type: z.literal("LORA"),
   r: z.number().int().positive(),
   lora_alpha: z.number().positive(),
-  /** Last parts of module names, or a pattern, which only PEFT can read. */
-  target_modules: z.union([z.array(z.string()), z.string()]).nullish(),
+  /** Last parts of module names; which modules a pattern names only PEFT can tell. */
+  target_modules: z
+    .union([z.array(z.string()), z.literal("all-linear")], {
+      error: ({ input }) => `names of modules, or "all-linear", expected, got ${JSON.stringify(input)}`,
+    })
+    .nullish(),
+  /** Of every layer where it names none. */
+  layers_to_transform: z
+    .union([layer.transform((only) => [only]), z.array(layer)], {
+      error: ({ input }) => `numbers of layers expected, got ${JSON.stringify(input)}`,
+    })
+    .nullish(),
+  layers_pattern: nothing,
+  exclude_modules: nothing,
   bias: z.literal("none").default("none"),
   use_rslora: off,
   use_dora: off,
@@ -75,7 +89,7 @@ const AdapterConfig = z.object({
   use_bdlora: z.null().optional(),
   lora_bias: off,
   fan_in_fan_out: off,
-  modules_to_save: z.array(z.never()).nullish(),
+  modules_to_save: nothing,
   layer_replication: z.null().optional(),
   trainable_token_indices: z.null().optional(),
   target_parameters: z.null().optional(),
@@ -131,7 +145,13 @@ export function adapterLayout<Tensor extends { readonly shape: readonly number[]
   config: ModelConfig,
   { adapterConfig, tensors }: { adapterConfig: string; tensors: ReadonlyMap<string, Tensor> },
 ): AdapterLayout<Tensor> {
-  const { r: rank, lora_alpha: alpha, alora_invocation_tokens: invocation, target_modules: targets } = parseAdapterConfig(adapterConfig);
+  const {
+    r: rank,
+    lora_alpha: alpha,
+    alora_invocation_tokens: invocation,
+    target_modules: targets,
+    layers_to_transform: layers,
+  } = parseAdapterConfig(adapterConfig);
   for (const name of tensors.keys()) checkName(config, name);
   const pairs: AdapterLayout<Tensor>["pairs"][number][] = [];
   for (let layer = 0; layer < config.layerCount; layer++) {
@@ -142,6 +162,8 @@ export function adapterLayout<Tensor extends { readonly shape: readonly number[]
       if (a === undefined || b === undefined) refuse(`layer ${layer} ${linear}: lora_A and lora_B expected, got one of them`);
       if (Array.isArray(targets) && !targets.includes(linear) && !targets.includes(LINEAR_PATHS[linear]))
         refuse(`layer ${layer} ${linear}: a module among target_modules ${targets.join(", ")} expected`);
+      if (layers && layers.length > 0 && !layers.includes(layer))
+        refuse(`layer ${layer} ${linear}: a layer among layers_to_transform ${layers.join(", ")} expected`);
       const shape = linearShape(config, linear);
       checkShape(loraTensorName(layer, linear, "A"), a.shape, [rank, shape.in]);
       checkShape(loraTensorName(layer, linear, "B"), b.shape, [shape.out, rank]);

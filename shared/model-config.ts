@@ -3,6 +3,7 @@
  * Refuses, by name, whatever would make the one model definition compute something else than the checkpoint means.
  */
 import { z } from "zod";
+import { canonicalJson } from "./digest.ts";
 import { AppError } from "./errors.ts";
 import { RopeFields, type RopeScaling, ropeScalingOf } from "./rope-scaling.ts";
 
@@ -58,6 +59,8 @@ const HuggingFaceConfig = z.object({
   attention_bias: off, // true would put a bias on the output projection too
   mlp_bias: off,
   use_sliding_window: off,
+  is_causal: z.literal(true).nullish(),
+  use_bidirectional_attention: off,
   layer_types: z.array(z.literal("full_attention")).nullish(),
   num_experts: absent("a dense model without experts"),
   num_local_experts: absent("a dense model without experts"),
@@ -94,7 +97,7 @@ export function parseModelConfig(content: unknown): ModelConfig {
 
 function headDimOf({ model_type: family, head_dim: given, hidden_size: width, num_attention_heads: heads }: HuggingFaceConfig): number {
   // Qwen3's width is not the hidden size over the heads: where the file leaves it out, libraries differ in what they take it for.
-  if (family === "qwen3" && given === undefined) refuse("head_dim of a qwen3 model expected, got none");
+  if (family === "qwen3" && typeof given !== "number") refuse("head_dim of a qwen3 model expected, got none");
   const headDim = given ?? width / heads;
   if (headDim % 2 !== 0) refuse(`an even head_dim expected, got ${headDim}`);
   return headDim;
@@ -102,11 +105,14 @@ function headDimOf({ model_type: family, head_dim: given, hidden_size: width, nu
 
 function positionsOf(raw: HuggingFaceConfig): Pick<ModelConfig, "contextTokens" | "ropeTheta" | "ropeScaling"> {
   const { rope_scaling: scaling, rope_parameters: newer, max_position_embeddings: given } = raw;
-  if (newer && scaling && JSON.stringify(newer) !== JSON.stringify({ ...scaling, rope_theta: newer.rope_theta }))
-    refuse("rope_parameters and rope_scaling that say the same expected, got two that differ");
+  const says = (fields: RopeFields): string => canonicalJson({ ...fields, rope_theta: undefined });
+  if (newer && scaling && says(newer) !== says(scaling))
+    refuse(`rope_parameters and rope_scaling that say the same expected, got ${says(newer)} and ${says(scaling)}`);
   const thetas = [...new Set([raw.rope_theta, newer?.rope_theta, scaling?.rope_theta].filter((each) => typeof each === "number"))];
   const [ropeTheta = 10_000, other] = thetas;
   if (other !== undefined) refuse(`one rope_theta, in rope_parameters or beside it, expected, got ${ropeTheta} and ${other}`);
+  // At 1 all pairs of a head turn alike, and YaRN divides by ln θ.
+  if (ropeTheta <= 1) refuse(`a rope_theta above 1 expected, got ${ropeTheta}`);
   const fields = newer ?? scaling;
   const ropeScaling = fields ? ropeScalingOf(fields, given) : undefined;
   // Qwen publishes YaRN with max_position_embeddings left as they were: the factor says how far it reaches.

@@ -34,14 +34,20 @@ const positive = z.number().positive();
 const theta = { rope_theta: positive.optional(), partial_rotary_factor: z.literal(1).optional() };
 
 const Plain = z.strictObject({ ...theta, rope_type: z.literal("default") });
-const Llama3 = z.strictObject({
-  ...theta,
-  rope_type: z.literal("llama3"),
-  factor: z.number().min(1),
-  low_freq_factor: positive,
-  high_freq_factor: positive,
-  original_max_position_embeddings: count,
-});
+const Llama3 = z
+  .strictObject({
+    ...theta,
+    rope_type: z.literal("llama3"),
+    factor: z.number().min(1),
+    low_freq_factor: positive,
+    high_freq_factor: positive,
+    original_max_position_embeddings: count,
+  })
+  // Of waves between two bounds that have changed places, libraries say different things.
+  .check(({ value: { low_freq_factor: low, high_freq_factor: high }, issues }) => {
+    const message = `low_freq_factor, ${low}, or more expected`;
+    if (high < low) issues.push({ code: "custom", path: ["high_freq_factor"], message, input: high });
+  });
 const Yarn = z.strictObject({
   ...theta,
   rope_type: z.literal("yarn"),

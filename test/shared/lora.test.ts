@@ -101,6 +101,23 @@ describe("adapter files", () => {
     });
   }
 
+  it("may name all linear maps at once, the layers that they are of, and none to leave out", () => {
+    for (const fields of [
+      { target_modules: "all-linear" },
+      { layers_to_transform: [0, 1] },
+      { layers_to_transform: [] },
+      { exclude_modules: null },
+    ]) {
+      const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), ...fields });
+      expect(parseAdapter(CONFIG, { ...FILES, adapterConfig })).toEqual(ADAPTER);
+    }
+    const last = { ...ADAPTER, pairs: ADAPTER.pairs.filter((pair) => pair.layer === 1) };
+    const files = writeAdapter(CONFIG, last, { baseModel: "base" });
+    expect(parseAdapter(CONFIG, files)).toEqual(last);
+    const one = JSON.stringify({ ...JSON.parse(files.adapterConfig), layers_to_transform: 1 });
+    expect(parseAdapter(CONFIG, { ...files, adapterConfig: one })).toEqual(last);
+  });
+
   it("may name no module that is saved whole", () => {
     const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), modules_to_save: [] });
     expect(parseAdapter(CONFIG, { ...FILES, adapterConfig })).toEqual(parseAdapter(CONFIG, FILES));
@@ -120,6 +137,12 @@ describe("adapter files", () => {
     ["target_parameters", ["mlp.experts"]],
     ["use_qalora", true],
     ["target_modules", ["q_proj"]],
+    ["target_modules", ".*[02]\\.self_attn\\.q_proj"],
+    ["layers_to_transform", [0]],
+    ["layers_to_transform", 1],
+    ["layers_pattern", "layers"],
+    ["exclude_modules", ["q_proj"]],
+    ["exclude_modules", ".*down_proj"],
   ] as const) {
     it(`are refused with ${field}, which the kernel would get wrong`, () => {
       const adapterConfig = JSON.stringify({ ...JSON.parse(FILES.adapterConfig), [field]: value });

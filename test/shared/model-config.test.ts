@@ -87,6 +87,15 @@ describe("parseModelConfig", () => {
     ["attention_bias", true, "got true"],
     ["mlp_bias", true, "got true"],
     ["use_sliding_window", true, "got true"],
+    ["is_causal", false, "expected true, got false"],
+    ["use_bidirectional_attention", true, "got true"],
+    ["rope_theta", 1, "a rope_theta above 1 expected, got 1"],
+    ["rope_theta", 0.5, "a rope_theta above 1 expected, got 0.5"],
+    [
+      "rope_scaling",
+      { rope_type: "llama3", factor: 8, low_freq_factor: 4, high_freq_factor: 1, original_max_position_embeddings: 8192 },
+      "rope_scaling.high_freq_factor: low_freq_factor, 4, or more expected, got 1",
+    ],
     [
       "layer_types",
       ["full_attention", "sliding_attention"],
@@ -96,6 +105,7 @@ describe("parseModelConfig", () => {
     ["quantization_config", { quant_method: "awq" }, 'without quantization, expected, got {"quant_method":"awq"}'],
     ["num_key_value_heads", 3, "a multiple of num_key_value_heads, 3, expected, got 4"],
     ["head_dim", 33, "an even head_dim expected, got 33"],
+    ["head_dim", null, "head_dim of a qwen3 model expected, got none"],
     ["head_dim", undefined, "head_dim of a qwen3 model expected, got none"],
     ["hidden_size", 0, "got 0"],
     ["intermediate_size", undefined, "got none"],
@@ -109,6 +119,17 @@ describe("parseModelConfig", () => {
 
   it("refuses two ways of stretching that differ", () => {
     const two = { rope_scaling: { ...yarn, factor: 2 }, rope_parameters: { ...yarn, rope_theta: 10_000 } };
-    expect(() => parseModelConfig({ ...QWEN3, ...two })).toThrow("say the same expected");
+    expect(() => parseModelConfig({ ...QWEN3, ...two })).toThrow(
+      'say the same expected, got {"factor":4,"rope_type":"yarn","truncate":true} and {"factor":2,"rope_type":"yarn","truncate":true}',
+    );
+  });
+
+  it("reads two ways of stretching that say the same, in whichever order", () => {
+    const older = { type: "yarn", original_max_position_embeddings: 32_768, factor: 4 };
+    const newer = { rope_theta: 10_000, factor: 4, original_max_position_embeddings: 32_768, rope_type: "yarn" };
+    const read = parseModelConfig({ ...QWEN3, rope_parameters: newer });
+    expect(parseModelConfig({ ...QWEN3, rope_scaling: older, rope_parameters: newer })).toEqual(read);
+    // And one that says nothing against the ordinary.
+    expect(parseModelConfig({ ...QWEN3, is_causal: true, use_bidirectional_attention: null })).toEqual(parseModelConfig(QWEN3));
   });
 });

@@ -3,6 +3,7 @@
  * log lacked are written to it. What an update does with its own teacher, replay and trust region stays with whoever trains the rows.
  */
 import { AppError } from "../../shared/errors.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import { runningBaseline } from "../advantage/baseline.ts";
 import { countRefusals, type Refusal } from "../data/refusal.ts";
@@ -10,7 +11,7 @@ import type { LineName } from "../feed/edge-port.ts";
 import { EventWindow } from "../feed/window.ts";
 import { answerRows } from "../learn/lesson/answer-rows.ts";
 import { casesOf, inOrder, toLineage } from "../learn/batch/assemble.ts";
-import { refusalsOf, usedOf, type Batch } from "../learn/batch/batch.ts";
+import { refusalsOf, signalsAmong, usedOf, type Batch, type Judged } from "../learn/batch/batch.ts";
 import { gather, type GatherPorts } from "../learn/batch/gather.ts";
 import type { CorrectedExchange } from "../learn/update/learner.ts";
 import { sift } from "../learn/batch/sift.ts";
@@ -61,9 +62,10 @@ const MOST_CASE_BYTES = 2_000_000;
 /** @throws {policy/refused} where the line cannot be exported now, or has nothing to learn */
 export async function assembleExport(line: LineName, deps: ExportDependencies): Promise<Assembled> {
   const { edge, base, seed } = deps;
-  const { batch: pending, unjudged, baseline } = await pullBatch(line, deps);
-  const { head } = pending.batch;
-  const { batch, shares, others, barred } = await sift(pending.batch, { edge, line, signals: pending.signals });
+  const { batch: pending, signals: judged, unjudged, window } = await pullBatch(line, deps);
+  const { head } = pending;
+  const { batch, shares, others, barred } = await sift(pending, { edge, line, signals: judged });
+  const baseline = runningBaseline(window.cache.rewards(head.cursor, barred.turns));
   const heard: Batch = { ...batch, learnable: inOrder([...others, ...batch.learnable]) };
   const { signals } = head.settings.learning;
   const asked = { signals: { ...signals, answers: signals.answers === "off" ? ("off" as const) : ("demonstration" as const) }, shares };
@@ -120,13 +122,10 @@ export async function assembleExport(line: LineName, deps: ExportDependencies): 
   };
 }
 
-type Pending = { readonly batch: Batch; readonly signals: Signals };
+type Pending = { readonly batch: Batch; readonly signals: Signals; readonly window: EventWindow; readonly unjudged: number };
 
 /** Reads and judges what is beyond the cursor, and takes in what is open again. */
-async function pullBatch(
-  line: LineName,
-  { edge, judge, metrics, now, seed, most, onProgress }: ExportDependencies,
-): Promise<{ batch: Pending; unjudged: number; baseline: number }> {
+async function pullBatch(line: LineName, { edge, judge, metrics, now, seed, most, onProgress }: ExportDependencies): Promise<Pending> {
   const head = await edge.readHead(line);
   if (head.rebuild !== null)
     throw new AppError(
@@ -140,17 +139,36 @@ async function pullBatch(
   await window.open(head.cursor);
   await signals.reopen(head);
   const learnable = () => signals.learnable(head.settings.learning);
-  while (learnable().length < most && (await window.pull(0)) > 0) {
+  while (signalsAmong(learnable()) < most && (await window.pull(0)) > 0) {
     await signals.judgeNew(head);
-    onProgress({ events: window.pending.length, signals: learnable().length });
+    onProgress({ events: window.pending.length, signals: Math.min(most, signalsAmong(learnable())) });
   }
   const { judged, refusals, frontier } = signals;
   const waiting = window.pending.filter(({ seq }) => seq >= frontier);
   const last = window.pending.findLast(({ seq }) => seq < frontier);
+  const batch = { head, toSeq: last?.seq ?? head.cursor, judged, learnable: learnable(), refusals };
   return {
-    batch: { batch: { head, toSeq: last?.seq ?? head.cursor, judged, learnable: learnable(), refusals }, signals },
+    ...{ batch: firstOf(most, batch, window), signals, window },
     unjudged: waiting.filter(({ payload }) => payload.kind === "nextState:arrived" || payload.kind === "feedback:given").length,
-    baseline: runningBaseline(window.cache.rewards(head.cursor)),
+  };
+}
+
+/** The batch up to its `most`-th signal, of which all hints count: what comes after is the next one's. */
+function firstOf(most: number, batch: Batch, { pending }: Pick<EventWindow, "pending">): Batch {
+  if (signalsAmong(batch.learnable) <= most) return batch;
+  const signalOf = ({ signal }: Judged): string => eventIdOf(signal.event.eventId);
+  const ids = new Set([...new Set(batch.learnable.map(signalOf))].slice(0, most));
+  const learnable = batch.learnable.filter((each) => ids.has(signalOf(each)));
+  const toSeq = Math.max(batch.head.cursor, ...learnable.map(({ signal }) => signal.event.seq));
+  const later = new Set(pending.filter(({ seq }) => seq > toSeq).map(({ eventId }) => eventId));
+  // What is open again lies behind the cursor, and stays open.
+  const left = new Set(batch.learnable.map(signalOf).filter((id) => !ids.has(id)));
+  return {
+    ...batch,
+    toSeq,
+    learnable,
+    judged: batch.judged.filter((each) => !later.has(signalOf(each)) && !left.has(signalOf(each))),
+    refusals: batch.refusals.filter(({ eventId }) => !later.has(eventIdOf(eventId))),
   };
 }
 

@@ -135,8 +135,16 @@ async function checkEvents(edge: EdgePort, line: LineName, { events }: ExportMan
 
 /** One that changes nothing says that the training went astray; one that waits for other tokens than open an answer never acts. */
 function checkSays({ tensors, invocation }: AdapterTensors, { tokenizer }: Pick<Base, "tokenizer">): void {
-  const moved = [...tensors].some(([name, values]) => name.includes("lora_B") && values.some((value) => value !== 0));
-  if (!moved) throw new AppError("policy/refused", "adapter: a lora_B that is not zero expected, got an adapter that changes nothing");
+  const isZero = (values: Float32Array | undefined): boolean => values === undefined || values.every((value) => value === 0);
+  // B (A x) is zero wherever one of the two is.
+  const moved = [...tensors].some(
+    ([name, values]) => name.includes(".lora_B.") && !isZero(values) && !isZero(tensors.get(name.replace(".lora_B.", ".lora_A."))),
+  );
+  if (!moved)
+    throw new AppError(
+      "policy/refused",
+      "adapter: a lora_A and its lora_B that are not zero expected, got an adapter that changes nothing",
+    );
   if (invocation !== undefined && invocation.join() !== tokenizer.invocation.join())
     throw new AppError(
       "policy/refused",

@@ -12,6 +12,7 @@ import { Recent } from "../../shared/recent.ts";
 import type { Tokenizer, TokenizerFiles } from "../../shared/tokenizer.ts";
 import { rowTokensOf } from "../learn/lesson/rows.ts";
 import { readCheckpoint } from "../model/checkpoint.ts";
+import { checkpointFiles } from "../upload/parts.ts";
 import { baseNameOf } from "./base-name.ts";
 
 export type Base = {
@@ -34,7 +35,7 @@ export const WEIGHTS = /\.safetensors(\.index\.json)?$/;
 /**
  * Holds the folder against the base that the edge serves: a version made for another base would be nonsense there.
  * @param options.weights false: only what reads and writes its tokens is compared
- * @throws {policy/digest} naming the file that differs
+ * @throws {policy/digest} naming the file that differs, or that the edge's base has not
  */
 export async function checkSameBase(folder: string, manifest: BaseManifest, { weights = true } = {}): Promise<void> {
   const names = Object.keys(manifest.files);
@@ -51,6 +52,13 @@ export async function checkSameBase(folder: string, manifest: BaseManifest, { we
     if (got !== expected)
       throw new AppError("policy/digest", `${name} in ${folder}: digest ${expected} of the edge's base expected, got ${got}`);
   }
+  // A template beside the tokenizer, ends to stop at, weights in one file beside shards: each would be read first, and no digest is of it.
+  const unknown = checkpointFiles(folder, { weights }).find((name) => manifest.files[name] === undefined);
+  if (unknown !== undefined)
+    throw new AppError(
+      "policy/digest",
+      `${unknown} in ${folder}: a file of the edge's base, ${names.join(", ")}, expected, got one that it has not`,
+    );
 }
 
 /** @param options.rowTokens most tokens of a row, where the context has more. @throws {policy/refused} naming the file or field at fault. */

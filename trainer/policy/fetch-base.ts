@@ -1,6 +1,6 @@
 /** Brings the base that the edge serves onto this machine, so that a trainer needs a URL and a key and nothing else. */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AppError } from "../../shared/errors.ts";
 import { BaseManifest } from "../../shared/policy.ts";
@@ -77,7 +77,7 @@ async function fetchFile(
     for (const part of parts) {
       const bytes = await edge.getFile(part);
       hash.update(bytes);
-      writeSync(file, bytes);
+      writeFileSync(file, bytes); // whole: writeSync may write less
     }
   } finally {
     closeSync(file);

@@ -5,7 +5,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { AppError } from "../../shared/errors.ts";
+import { AppError, type ErrorCode } from "../../shared/errors.ts";
+import { parseBody } from "../../shared/speech/calls.ts";
 import { backoffMs } from "../feed/retry.ts";
 
 /** As the SDK has it; TINKER_BASE_URL names another. */
@@ -30,6 +31,10 @@ const PATIENCE_MS = 12 * 3_600_000;
 const PACKING = 503;
 const PACK_LOOKS = 20;
 const PACK_MS = 30_000;
+
+/** An answer that came whole. */
+type Answer = { readonly status: number; readonly location: string | null; readonly text: string };
+const SHOWN_CHARS = 300;
 
 const Future = z.object({ request_id: z.string() });
 const Pending = z.object({ type: z.literal("try_again") });
@@ -108,62 +113,66 @@ export class TinkerClient {
 
   /** The bytes behind a signed address, which a redirect or a JSON answer gives once there is one: ten minutes are waited for it. */
   async download(path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.#packed(path);
-    const address =
-      response.status === 302 ? response.headers.get("location") : parse(z.object({ url: z.url() }), path, await response.json()).url;
+    const answer = await this.#packed(path);
+    const address = answer.status === 302 ? answer.location : parse(z.object({ url: z.url() }), path, toJson(path, answer)).url;
     if (address === null) throw new AppError("upstream/invalid", `tinker ${path}: an address in its redirect expected, got none`);
     const archive = await this.#send(address, { signal: AbortSignal.timeout(CALL_TIMEOUT_MS * ATTEMPTS) });
     if (!archive.ok) throw new AppError("upstream/failed", `tinker ${path}: an archive expected, got ${archive.status}`);
     return new Uint8Array(await archive.arrayBuffer());
   }
 
-  async #packed(path: string): Promise<Response> {
+  async #packed(path: string): Promise<Answer> {
     for (let look = 1; ; look += 1) {
-      const response = await this.#request(path, { method: "GET", redirect: "manual" }, PACKING);
-      if (response.status !== PACKING) return response;
-      if (look >= PACK_LOOKS) throw await refusal(path, response);
-      await response.body?.cancel();
+      const answer = await this.#request(path, { method: "GET", redirect: "manual" }, PACKING);
+      if (answer.status !== PACKING) return answer;
+      if (look >= PACK_LOOKS) throw refusal(path, answer);
       await sleep(this.#packMs);
     }
   }
 
   /**
    * One look at a future: its answer, or what came instead of one. 408 says that it is not there yet, as `try_again` does, and is so often said
-   * as it takes; an overloaded service or a lost connection says nothing of the future, which goes on.
+   * as it takes; an overloaded service, a lost connection or what is no JSON says nothing of the future, which goes on.
    * @see https://github.com/thinking-machines-lab/tinker/blob/main/src/tinker/lib/api_future_impl.py
    */
   async #look(request_id: string): Promise<{ answer?: unknown; instead: string }> {
-    const response = await this.#once(RETRIEVE, { method: "POST", body: JSON.stringify({ request_id }) });
-    if (!(response instanceof Response)) return { instead: String(response) };
-    if (response.ok) return { answer: await response.json(), instead: "" };
-    if (response.status < 500 && response.status !== 408 && response.status !== 429) throw await refusal(RETRIEVE, response);
-    await response.body?.cancel();
-    return { instead: String(response.status) };
+    const came = await this.#once(RETRIEVE, { method: "POST", body: JSON.stringify({ request_id }) });
+    if ("nothing" in came) return { instead: String(came.nothing) };
+    const { status, text } = came;
+    if (isOk(status)) return { answer: parseBody(text), instead: `${status} ${text.slice(0, SHOWN_CHARS)}` };
+    if (status < 500 && status !== 408 && status !== 429) throw refusal(RETRIEVE, came);
+    return { instead: String(status) };
   }
 
   async #json(path: string, body: object): Promise<unknown> {
-    const response = await this.#request(path, { method: "POST", body: JSON.stringify(body) });
-    return response.json();
+    return toJson(path, await this.#request(path, { method: "POST", body: JSON.stringify(body) }));
   }
 
   /** A request that the service has not taken is sent again: sequence numbers make it the same one. @param known a status that its caller waits for itself */
-  async #request(path: string, init: RequestInit, known?: number): Promise<Response> {
+  async #request(path: string, init: RequestInit, known?: number): Promise<Answer> {
     for (let attempt = 0; ; attempt += 1) {
-      const response = await this.#once(path, init);
+      const came = await this.#once(path, init);
       const last = attempt + 1 >= ATTEMPTS;
-      if (!(response instanceof Response)) {
+      if ("nothing" in came) {
         if (last)
-          throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(response)}`, { cause: response });
-      } else if (response.ok || response.status === 302 || response.status === known) return response;
-      else if (last || !AGAIN.has(response.status)) throw await refusal(path, response);
+          throw new AppError("upstream/unreachable", `tinker ${path}: an answer expected, got ${String(came.nothing)}`, {
+            cause: came.nothing,
+          });
+      } else if (isOk(came.status) || came.status === 302 || came.status === known) return came;
+      else if (last || !AGAIN.has(came.status)) throw refusal(path, came);
       await sleep(this.#backoff(attempt));
     }
   }
 
-  /** What came of one request: a response, or why none did. */
-  async #once(path: string, init: RequestInit): Promise<unknown> {
+  /** What came of one request: an answer, or why none did; one that broke off is none. */
+  async #once(path: string, init: RequestInit): Promise<Answer | { readonly nothing: unknown }> {
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
-    return this.#send(`${this.#root}${path}`, { ...init, headers: this.#headers(), signal }).catch((cause: unknown) => cause);
+    try {
+      const response = await this.#send(`${this.#root}${path}`, { ...init, headers: this.#headers(), signal });
+      return { status: response.status, location: response.headers.get("location"), text: await response.text() };
+    } catch (nothing) {
+      return { nothing };
+    }
   }
 
   #backoff(attempt: number): number {
@@ -175,12 +184,26 @@ export class TinkerClient {
   }
 }
 
-async function refusal(path: string, response: Response): Promise<AppError> {
-  const { status } = response;
-  const code = status === 401 || status === 403 ? "auth/forbidden" : "upstream/failed";
-  const said = `${status} ${(await response.text()).slice(0, 300)}`;
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function refusal(path: string, { status, text }: Answer): AppError {
   const spoken = PASSES.has(path) && NOT_SPOKEN.has(status) ? SPOKEN : "";
-  return new AppError(code, `tinker ${path}: 2xx expected, got ${said}${spoken}`);
+  return new AppError(codeOf(status), `tinker ${path}: 2xx expected, got ${status} ${text.slice(0, SHOWN_CHARS)}${spoken}`);
+}
+
+/** What the service refuses it will refuse again. */
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return "auth/forbidden";
+  return AGAIN.has(status) || status >= 500 ? "upstream/failed" : "upstream/invalid";
+}
+
+function toJson(path: string, { status, text }: Answer): unknown {
+  const parsed = parseBody(text);
+  if (parsed === undefined)
+    throw new AppError("upstream/invalid", `tinker ${path}: a JSON object expected, got ${status} ${text.slice(0, SHOWN_CHARS)}`);
+  return parsed;
 }
 
 function parse<T>(schema: z.ZodType<T>, path: string, answer: unknown): T {

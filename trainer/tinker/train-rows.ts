@@ -20,8 +20,9 @@ export type RowTraining = {
 type Part = { readonly batch: PositionBatch; readonly rows: readonly ExportRow[]; readonly old: Float32Array };
 type Port = Pick<TrainingPort, "score" | "accumulateAdapter" | "stepAdapter">;
 
-/** Loss before each step. The adapter must be there, and be the parent's as long as no step was made. */
-export async function trainRows(port: Port, rows: readonly ExportRow[], { adapter, steps, lr, onStep }: RowTraining): Promise<number[]> {
+/** Loss before each step; answers without a token have none. The adapter must be there, and be the parent's as long as no step was made. */
+export async function trainRows(port: Port, all: readonly ExportRow[], { adapter, steps, lr, onStep }: RowTraining): Promise<number[]> {
+  const rows = all.filter(({ response }) => response.length > 0);
   const parts: Part[] = [];
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     const own = rows.slice(start, start + ROWS_AT_ONCE);
@@ -57,7 +58,8 @@ async function oldLogProbs(
   rows: readonly ExportRow[],
   { batch, adapter }: { batch: PositionBatch; adapter: string },
 ): Promise<Float32Array> {
-  const recorded = rows.map(({ rolloutLogProbs }) => rolloutLogProbs);
+  // ln π is of temperature 1, as the loss takes it; at 0 that is what is recorded, at any other it is of another distribution.
+  const recorded = rows.map(({ rolloutLogProbs, temperature }) => (temperature === 0 || temperature === 1 ? rolloutLogProbs : null));
   if (recorded.every((each) => each !== null)) return Float32Array.from(recorded.flat());
   const { logProbs } = await port.score(batch, { adapter });
   let start = 0;

@@ -16,14 +16,22 @@ export type Part = { readonly digest: string; readonly path: string; readonly st
 
 export type PartedBase = { readonly manifest: BaseManifest; readonly parts: readonly Part[]; readonly bytes: number };
 
-/** Whether the folder is one that trainers can read, and which of its files they read. @throws {policy/refused} naming what is wrong or missing */
-export function checkpointFiles(folder: string): string[] {
+/**
+ * Whether the folder is one that trainers can read, and which of its files they read.
+ * @param options.weights false: what reads and writes its tokens alone
+ * @throws {policy/refused} naming what is wrong or missing
+ */
+export function checkpointFiles(folder: string, { weights = true } = {}): string[] {
   readCheckpoint(folder);
+  const files = [...READ_ALWAYS, ...READ_WHERE_THERE.filter((name) => existsSync(join(folder, name)))];
+  return weights ? [...files, ...weightFiles(folder)] : files;
+}
+
+function weightFiles(folder: string): string[] {
   const weights = WeightFiles.open(folder);
   weights.close();
   const shards = [...new Set([...weights.tensors.values()].map(({ fileName }) => fileName))].toSorted();
-  const index = shards.length === 1 && shards[0] === "model.safetensors" ? [] : [INDEX];
-  return [...READ_ALWAYS, ...READ_WHERE_THERE.filter((name) => existsSync(join(folder, name))), ...index, ...shards];
+  return shards.length === 1 && shards[0] === "model.safetensors" ? shards : [INDEX, ...shards];
 }
 
 /** Reads every file once, a part at a time. @param onRead told of bytes read, of how many */

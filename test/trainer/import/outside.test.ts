@@ -66,13 +66,13 @@ const run = (command: Command, ...args: string[]): Promise<Ran> =>
   runCommand(command, ...args, "--url", edge.url, "--key", edge.keys.trainer, "--state", folder);
 
 /** What comes back, as PEFT saves it: float32, and large enough to be seen. */
-async function trainedElsewhere(name: string, scale = 0.01): Promise<string> {
+async function trainedElsewhere(name: string, scale = 0.01, { a = scale } = {}): Promise<string> {
   const config = parseModelConfig(JSON.parse(await readFile(join(base, "config.json"), "utf8")));
   const random = uniform(Buffer.from(name).reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7));
   const pairs: LoraPair[] = linearNames().map((linear) => {
     const { out, in: width } = linearShape(config, linear);
-    const values = (count: number): Float32Array => Float32Array.from({ length: count }, () => scale * random());
-    return { layer: 1, linear, a: values(2 * width), b: values(out * 2) };
+    const values = (count: number, by: number): Float32Array => Float32Array.from({ length: count }, () => by * random());
+    return { layer: 1, linear, a: values(2 * width, a), b: values(out * 2, scale) };
   });
   const files = writeAdapter(config, { rank: 2, alpha: 4, pairs }, { baseModel: "elsewhere", type: "F32" });
   const place = await mkdtemp(join(folder, `${name}-`));
@@ -124,6 +124,29 @@ describe("export and import", { timeout: PATIENCE_MS }, () => {
       code: 1,
       err: expect.stringContaining("version 0 at cursor 0, which the export was made from expected, got version 1"),
     });
+  });
+
+  it("has no more signals than were asked for, and leaves those after them for the next", async () => {
+    await putAgent(edge, "some", SETTINGS);
+    const given = [await converse("some", "ana8", 1), await converse("some", "ben8", -1), await converse("some", "cem8", 1)];
+    const ids = given.map(({ eventId }) => eventId);
+    const manifestOf = async (name: string) => JSON.parse(await readFile(join(folder, name, "export.json"), "utf8"));
+    expect(JSON.parse((await exportFrom("some", "some", "--most", "2")).out)).toMatchObject({ events: 2, rows: 2 });
+    const first = await manifestOf("some");
+    expect(first.events.map(({ eventId }: Judged) => eventId)).toEqual(ids.slice(0, 2));
+    expect(first.refused).toEqual([]);
+    expect(await importTo("some", await trainedElsewhere("none", 0.01, { a: 0 }), "some")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("a lora_A and its lora_B that are not zero expected"),
+    });
+    expect((await importTo("some", await trainedElsewhere("some"), "some")).code).toBe(0);
+    expect(JSON.parse((await exportFrom("some", "rest")).out)).toMatchObject({ fromSeq: first.toSeq, events: 1 });
+    const rest = await manifestOf("rest");
+    expect([rest.events.map(({ eventId }: Judged) => eventId), rest.baseline]).toEqual([ids.slice(2), 1]);
+    // Who is in quarantine is not heard in the baseline, either.
+    await call(edge, "admin", "POST /api/agents/some/quarantine", { events: [ids[0]] });
+    expect((await exportFrom("some", "barring")).code).toBe(0);
+    expect((await manifestOf("barring")).baseline).toBe(0);
   });
 
   it("refuses an adapter whose events were put in quarantine or deleted meanwhile, naming them", async () => {

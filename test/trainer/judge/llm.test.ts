@@ -1,8 +1,9 @@
-/** The LLM judge against a server on a real socket: what it asks, what it counts, what it takes for no vote, and when it waits. */
+/** The LLM judge against a server on a real socket: what it asks, what it counts, and what it takes for no vote. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { INJECTIONS } from "../../../bench/attack/injection.ts";
+import type { ToolDefinition } from "../../../shared/chat.ts";
 import { sha256 } from "../../../shared/digest.ts";
 import { JudgementMade } from "../../../shared/events.ts";
 import type { JudgeServer } from "../../../shared/judge.ts";
@@ -12,8 +13,8 @@ import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts
 import { LlmJudge, type LlmOptions } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
 import type { JobSampler } from "../../../trainer/judge/embedded.ts";
-import { call, nextState, result, turn, user } from "../hotel.ts";
-import { refusal, says, votes, withChatServer, type Reply } from "./chat-server.ts";
+import { ASK, call, nextState, result, signalOf as hotelSignal, turn, user } from "../hotel.ts";
+import { says, votes, withChatServer, type Reply } from "./chat-server.ts";
 
 const server = withChatServer();
 const TWO = { parameter: "number_of_rooms", value: "2" };
@@ -58,17 +59,17 @@ async function judged(answers: readonly Reply[], { signal = REJECTED, asked = 3,
 }
 
 /** The document that the server was shown, read back. */
-function documentOf(content: string): {
-  nextState: { role: string; content: string }[];
-  request: unknown;
-  answer: unknown;
-  tools: unknown;
-} {
+function documentOf(content: string) {
+  return readDocument(content, Message);
+}
+
+const Message = z.looseObject({ role: z.string(), content: z.string() });
+
+function readDocument<Shown>(content: string, shown: z.ZodType<Shown>) {
   const [, opened, data, closed] = /^DATA (\w{16})\n([\s\S]*)\nEND OF DATA (\w{16})$/.exec(content) ?? [];
   expect(opened).toBe(closed);
-  const Message = z.looseObject({ role: z.string(), content: z.string() });
   return z
-    .object({ nextState: z.array(Message), request: z.unknown(), answer: z.unknown(), tools: z.unknown() })
+    .object({ nextState: z.array(shown), request: z.unknown(), answer: z.unknown(), tools: z.unknown(), otherTools: z.unknown() })
     .parse(JSON.parse(data ?? ""));
 }
 
@@ -174,15 +175,18 @@ describe("LlmJudge", () => {
   it.each([
     { name: "a code block", content: '```json\n{"why": "", "vote": 1, "hint": null}\n```' },
     { name: "thoughts before it", content: '<think>{"vote": -1}</think>\n{"vote": 1}' },
+    { name: "thoughts that its template has begun", content: 'The user objects.\n</think>\n\n{"vote": 1}' },
+    { name: "words about such a tag", content: '{"why": "The user wrote </think>.", "vote": 1}' },
   ])("reads a ballot in $name", async ({ content }) => {
     expect(await judged([says(content)])).toMatchObject({ reward: 1, votes: [1, 1, 1] });
   });
 
   it("says that the cost is not known where an answer does not tell", async () => {
-    expect((await judged([says('{"vote": 0}', { usage: null }), votes(0)])).poll).toMatchObject({
-      promptTokens: null,
-      completionTokens: null,
-    });
+    for (const usage of [null, { prompt_tokens: 900 }])
+      expect(await judged([says('{"vote": 0}', { usage }), votes(0)])).toMatchObject({
+        votes: [0, 0, 0],
+        poll: { promptTokens: null, completionTokens: null },
+      });
   });
 
   it("judges nothing where nothing was said", async () => {
@@ -201,6 +205,21 @@ describe("LlmJudge", () => {
       hint: { text: "number_of_rooms should be 2." },
       poll: { asked: 1 },
     });
+  });
+
+  it("leaves a person's correction without a hint where the server fails on it whenever it is asked, and answers others", async () => {
+    let nowMs = 0;
+    const panel = createPanel(UNASKED, judgeWith({ now: () => nowMs }));
+    const ask = (signal: Signal) => panel.judge(signal, { server: serverOf(), votes: 1, seed: 0 });
+    const corrected = signalOf([], { correction: "I want three rooms." });
+    server.answer = (request) =>
+      request.messages[1]?.content.includes("three rooms") === true ? { status: 500, headers: { "retry-after": "0" } } : votes(1);
+    for (let time = 0; time < 4; time += 1) {
+      await expect(ask(corrected)).rejects.toMatchObject({ code: "judge/unavailable" });
+      nowMs += 60_000;
+      await ask(signalOf([user("Thanks.")]));
+    }
+    expect(await ask(corrected)).toMatchObject({ judge: "feedback", reward: -1, refused: { code: "judge/unavailable" } });
   });
 
   it("is read back from the log with what it cost", async () => {
@@ -255,116 +274,26 @@ describe("words that speak to the judge", () => {
     expect(documentOf(content).nextState[0]?.content).toMatch(/^x+…\(\d+ characters left out\)…x+$/);
     expect(documentOf(content).nextState[1]?.content).toBe("No, I want two rooms.");
   });
-});
 
-describe("a server that takes less of the wire", () => {
-  it.each([
-    { name: "names the parameter", reply: refusal("Invalid parameter", "response_format"), gone: "response_format" },
-    { name: "names a part of it", reply: refusal("Unsupported", "response_format.json_schema.strict"), gone: "response_format" },
-    { name: "only says what it cannot do", reply: refusal("json_schema is not supported by this model"), gone: "response_format" },
-    { name: "says nothing", reply: "bad request", gone: "response_format" },
-    { name: "has one temperature", reply: refusal("Only the default (1) value is supported", "temperature"), gone: "temperature" },
-    {
-      name: "knows max_tokens by its newer name",
-      reply: refusal("Use 'max_completion_tokens' instead.", "max_tokens"),
-      gone: "max_tokens",
-    },
-  ] as const)("and $name is asked without it from then on", async ({ reply, gone }) => {
-    server.answer = (request) => (request[gone] === undefined ? votes(-1) : { status: 400, body: reply });
-    const judge = judgeWith();
-    expect(await judge.judge(REJECTED, { server: serverOf(), votes: 1, seed: 0 })).toMatchObject({ reward: -1, poll: { requests: 2 } });
-    expect(await judge.judge(REJECTED, { server: serverOf(), votes: 1, seed: 0 })).toMatchObject({ reward: -1, poll: { requests: 1 } });
-    if (gone === "max_tokens") expect(server.heard.at(-1)?.request.max_completion_tokens).toBeGreaterThan(0);
-  });
-
-  it("and refuses a template's arguments is asked without them from then on, and one that takes them is always given them", async () => {
-    const given = serverOf({ templateArguments: { enable_thinking: false } });
-    const { heard } = server;
-    server.answer = () => votes(-1);
-    await judgeWith().judge(REJECTED, { server: given, votes: 1, seed: 0 });
-    expect(heard.at(-1)?.request.chat_template_kwargs).toEqual({ enable_thinking: false });
-    server.answer = ({ chat_template_kwargs: sent }) =>
-      sent === undefined ? votes(-1) : { status: 400, body: refusal("Unknown parameter: 'chat_template_kwargs'", "chat_template_kwargs") };
-    expect(await judgeWith().judge(REJECTED, { server: given, votes: 1, seed: 0 })).toMatchObject({ reward: -1, poll: { requests: 2 } });
-    expect(heard.at(-1)?.request).toMatchObject({ response_format: { type: "json_schema" } });
-  });
-
-  it("and will not have one request is asked the next one in full again", async () => {
-    server.answer = () => ({ status: 400, body: refusal("maximum context length exceeded") });
-    const judge = judgeWith();
-    const refused = await judge.judge(REJECTED, { server: serverOf(), votes: 1, seed: 0 });
-    expect(refused).toMatchObject({ reward: 0, poll: { failed: { "vote/rejected": 1 } }, refused: { code: "judge/unparsable" } });
-    server.answer = () => votes(1);
-    await judge.judge(REJECTED, { server: serverOf(), votes: 1, seed: 0 });
-    expect(server.heard.at(-1)?.request.response_format).toMatchObject({ type: "json_schema" });
-  });
-});
-
-describe("a server that is away", () => {
-  const busy = (headers: Record<string, string> = {}): Reply => ({ status: 429, headers, body: refusal("slow down") });
-
-  it("is asked again, when it says so, as often as is bounded", async () => {
-    const verdict = await judged([busy({ "retry-after": "0" }), { status: 503, headers: { "retry-after": "0" } }, votes(1)], { asked: 1 });
-    expect(verdict).toMatchObject({ reward: 1, poll: { requests: 3 } });
-    await expect(judged([busy({ "retry-after": "0" })], { asked: 1 })).rejects.toMatchObject({
-      code: "judge/unavailable",
-      retryable: true,
-    });
-    expect(server.heard).toHaveLength(3 + 3);
-  });
-
-  it("and says for how long is left alone until then", async () => {
-    let nowMs = 0;
-    const judge = judgeWith({ now: () => nowMs });
-    const ask = () => judge.judge(REJECTED, { server: serverOf(), votes: 3, seed: 0 });
-    server.answer = () => busy({ "retry-after": "300" });
-    await expect(ask()).rejects.toThrow(/an answer expected, got 429/);
-    expect(server.heard).toHaveLength(3);
-    server.answer = () => votes(1);
-    nowMs = 299_000;
-    await expect(ask()).rejects.toThrow(/asked again in 1 s/);
-    expect(server.heard).toHaveLength(3);
-    nowMs = 301_000;
-    expect(await ask()).toMatchObject({ reward: 1 });
-  });
-
-  it("is left alone for 1 s, and twice as long where it is still away, however many votes find it so", async () => {
-    let nowMs = 0;
-    const judge = judgeWith({ now: () => nowMs });
-    const ask = (asked: number) => judge.judge(REJECTED, { server: serverOf(), votes: asked, seed: 0 });
-    server.answer = () => ({ status: 503, headers: { "retry-after": "0" } });
-    for (const pauseS of [1, 2, 4]) {
-      await expect(ask(9)).rejects.toThrow(/an answer expected, got 503/);
-      await expect(ask(1)).rejects.toThrow(`asked again in ${pauseS} s`);
-      nowMs += pauseS * 1_000;
-    }
-    server.answer = () => votes(1);
-    expect(await ask(3)).toMatchObject({ reward: 1 });
-    server.answer = () => ({ status: 503, headers: { "retry-after": "0" } });
-    await expect(ask(3)).rejects.toThrow(/an answer expected, got 503/);
-    await expect(ask(1)).rejects.toThrow("asked again in 1 s");
-  });
-
-  it.each([
-    { name: "does not answer in time", reply: { hangs: true } as const, timeoutMs: 50, why: /nothing within 50 ms/ },
-    { name: "knows another key", reply: { status: 401, body: refusal("Incorrect API key provided") }, why: /got 401/ },
-    { name: "knows no such model", reply: { status: 404, body: refusal("The model does not exist") }, why: /got 404/ },
-    { name: "sends elsewhere", reply: { status: 307, headers: { location: "http://127.0.0.1:9/v1/chat/completions" } }, why: /redirect/ },
-  ])("where it $name", async ({ reply, why, timeoutMs = 60_000 }) => {
-    await expect(judged([reply], { asked: 1, timeoutMs })).rejects.toMatchObject({
-      code: "judge/unavailable",
-      message: expect.stringMatching(why),
-    });
-  });
-
-  it("where nothing listens", async () => {
-    const gone = serverOf({ url: "http://127.0.0.1:9/v1" });
-    await expect(judgeWith().judge(REJECTED, { server: gone, votes: 1, seed: 0 })).rejects.toMatchObject({ code: "judge/unavailable" });
-  });
-
-  it("for fewer than half of the votes leaves the others to decide", async () => {
-    const verdict = await judged([{ status: 401, body: refusal("no") }, votes(-1), votes(-1)]);
-    expect(verdict).toMatchObject({ reward: -1, votes: [-1, -1], poll: { failed: { "vote/unavailable": 1 } } });
+  it("are shown as far as they begin and end where there are very many, of calls and of tools, too", async () => {
+    const said = Array.from({ length: 3_000 }, (_, index) => result(`${index} ${"x".repeat(600)}`));
+    const named = Array.from({ length: 64 }, (_, index) => `Tool${index}`);
+    const tools = named.map((name): ToolDefinition => ({ type: "function", function: { name, description: "x".repeat(3_500) } }));
+    const calls = named.flatMap((name) => Array.from({ length: 20 }, () => call(name, { city: "x".repeat(600) })));
+    const made = { ...CALL, tool_calls: calls.flatMap((each) => (each.role === "assistant" ? (each.tool_calls ?? []) : [])) };
+    const signal = hotelSignal(made, [...said, user("No, I want two rooms.")], ASK, { tools });
+    await judged([votes(0)], { asked: 1, signal });
+    const content = server.heard[0]?.request.messages[1]?.content ?? "";
+    expect(content.length).toBeLessThan(100_000);
+    const { nextState: shown, ...document } = readDocument(content, z.union([z.string(), Message]));
+    expect([shown[0], shown[30], shown.at(-1)]).toEqual([
+      { role: "tool", content: expect.stringMatching(/^0 x+$/) },
+      "…(2941 left out)…",
+      { role: "user", content: "No, I want two rooms." },
+    ]);
+    expect(document.tools).toHaveLength(5);
+    expect(document.otherTools).toEqual(named.slice(5));
+    expect(JSON.stringify(document.answer)).toMatch(/Tool0.*…\(\d+ left out\)….*Tool63/);
   });
 });
 

@@ -52,10 +52,10 @@ export async function calledAgent(): Promise<string> {
   return agent;
 }
 
-/** A call that a user has corrected to two rooms; returns the correction's event. */
-export async function correctCall(agent: string, userId: string): Promise<string> {
+/** A call that a user has corrected, to two rooms; returns the correction's event. */
+export async function correctCall(agent: string, userId: string, said = "No, two rooms"): Promise<string> {
   const called = turn([user("A hotel in Porto")], call("SearchHotel", { city: "Porto", number_of_rooms: "1" }));
-  const next = nextState(called, [user("No, two rooms")]);
+  const next = nextState(called, [user(said)]);
   const about = { agent, user: userId, sessionId: `${agent}-${userId}` };
   for (const event of [called, next])
     await insertEvent({ ...event, ...about, eventId: `${agent}/${event.eventId}` }, JSON.stringify(event.payload));
@@ -136,7 +136,7 @@ export function loopOf(
   {
     changed = {},
     ...parts
-  }: Pick<LoopParts, "judge" | "learner" | "queued" | "config" | "line" | "reviewNotes" | "gate" | "metrics"> & {
+  }: Pick<LoopParts, "judge" | "learner" | "queued" | "config" | "line" | "reviewNotes" | "gate" | "metrics" | "signal"> & {
     changed?: Partial<EdgePort>;
   },
 ): ReturnType<typeof standInLoop> {

@@ -6,7 +6,7 @@ import type { Judge } from "../../../trainer/judge/judge.ts";
 import { LlmJudge } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
 import { refusal, votes, withChatServer, type Reply } from "../judge/chat-server.ts";
-import { calledAgent, correctCall, edge, headOf, loopOf, put, refusedCodes, shape, versionsOf } from "./agents.ts";
+import { calledAgent, correctCall, edge, headOf, loopOf, put, refusedCodes, refusedOf, shape, versionsOf } from "./agents.ts";
 import { learning } from "./stand-ins.ts";
 
 const server = withChatServer();
@@ -78,6 +78,24 @@ describe("LineLoop with a judge that is away", { timeout: 60_000 }, () => {
     expect(await loop.step(2_000)).toBe("advanced");
     expect(await judgementsOf(agent)).toMatchObject([{ reward: 1 }, { subject: third }, { subject: second }]);
     expect((await headOf(agent)).cursor).toBeGreaterThan(cursor);
+  });
+
+  it("gives up a signal that its judge fails on whenever it is asked while it answers others, and goes on behind it", async () => {
+    const { agent, clock, loop } = await judgedByServer();
+    server.answer = ({ messages: [, shown] }) => (shown?.content.includes("three rooms") === true ? BUSY : votes(1));
+    expect(await loop.step(2_000)).toBe("advanced");
+    const failing = await correctCall(agent, "u2", "No, three rooms");
+    for (let time = 0; time < 4; time += 1) {
+      expect(await loop.step(2_000)).toBe("waiting");
+      clock.ms += 2_000; // the server's pause, not yet the signal's
+      await correctCall(agent, `v${time}`);
+      expect(await loop.step(2_000)).toBe("waiting");
+      expect(await judgementsOf(agent)).toHaveLength(2 + time);
+      clock.ms += 60_000;
+    }
+    expect(await loop.step(2_000)).toBe("advanced");
+    expect((await judgementsOf(agent)).at(-1)).toMatchObject({ subject: failing, reward: 0, refused: { code: "judge/unavailable" } });
+    expect((await refusedOf(agent)).find(({ eventId }) => eventId === failing)).toMatchObject({ code: "judge/unavailable" });
   });
 
   it("refuses alone what its judge cannot read, and goes on behind it", async () => {

@@ -19,6 +19,9 @@ export class Replay {
   beatStatus = 200;
   /** Statuses that come instead of a look at a future. */
   notYet: number[] = [];
+  /** Bodies that come with a 200 instead of a look at a future, and instead of another answer; `breaks off` is one that ends early. */
+  garbled: string[] = [];
+  garbledPosts: string[] = [];
   /** Statuses that come before anything else. */
   trouble: number[] = [];
   readonly #futures = new Map<string, { looks: number; answer: unknown }>();
@@ -39,6 +42,12 @@ export class Replay {
         if (status !== undefined) return void response.writeHead(status).end("later");
         const notYet = path === "/api/v1/retrieve_future" ? this.notYet.shift() : undefined;
         if (notYet !== undefined) return void response.writeHead(notYet).end(JSON.stringify({ queue_state: "paused_capacity" }));
+        const garbled = (path === "/api/v1/retrieve_future" ? this.garbled : this.garbledPosts).shift();
+        if (garbled === "breaks off") {
+          response.writeHead(200, { "content-length": 100 }).write('{"type": ');
+          return void setImmediate(() => response.destroy());
+        }
+        if (garbled !== undefined) return void response.writeHead(200).end(garbled);
         if (path.endsWith("/archive") && (this.packing -= 1) >= 0) return void response.writeHead(503).end("creating archive");
         if (path.endsWith("/archive")) return void response.writeHead(302, { location: `${this.url}/signed` }).end();
         if (path === "/signed") return void response.end(this.archive);

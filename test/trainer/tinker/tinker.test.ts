@@ -118,6 +118,33 @@ describe("trainRows", () => {
     expect(forward?.body).toContain('"loss_fn":"cross_entropy"');
     expect(backward?.body).toContain('"logprobs":{"data":[-1.1');
   });
+
+  it("measures from the parent what was drawn at another temperature than 1, whose log-probs are of another distribution", async () => {
+    for (const [temperature, scored] of [
+      [0, false],
+      [1, false],
+      [0.7, true],
+    ] as const) {
+      replay.asked = [];
+      const losses = await trainRows(await engineOf(), rows([30], { rolloutLogProbs: [-0.2, -3], temperature }), {
+        adapter: "a",
+        steps: 1,
+        lr: 1e-4,
+      });
+      expect(replay.asked.some(({ path }) => path === "/api/v1/forward")).toBe(scored);
+      // The ratio is 1 where ln π is the parent's, and the advantages add up to 0.
+      if (scored) expect(losses).toEqual([expect.closeTo(0, 5)]);
+    }
+  });
+
+  it("leaves out an answer without a token", async () => {
+    const [liked, disliked] = rows([30, 31]);
+    if (liked === undefined || disliked === undefined) throw new Error("two rows expected");
+    const empty: ExportRow = { ...disliked, response: [], mask: [], advantages: [] };
+    const losses = await trainRows(await engineOf(), [empty, liked], { adapter: "a", steps: 1, lr: 1e-4 });
+    // As of the other one alone.
+    expect(losses).toEqual([expect.closeTo(-1, 5)]);
+  });
 });
 
 describe("TinkerEngine", () => {
@@ -193,6 +220,31 @@ describe("TinkerEngine", () => {
     await expect(impatient.run(z.unknown(), "/api/v1/create_model", {})).rejects.toThrow("a result within 0.00001 h expected, got 408");
     replay.notYet = [410];
     await expect(engineOf()).rejects.toThrow("tinker /api/v1/retrieve_future: 2xx expected, got 410");
+  });
+
+  it("waits on where an answer breaks off or is no JSON, and says what came where nothing is waited for", async () => {
+    replay.garbled = ["breaks off", "<html>gateway</html>", "breaks off"];
+    const losses = await trainRows(await engineOf(), rows([30]), { adapter: "a", steps: 1, lr: 1e-4 });
+    expect([replay.garbled, losses]).toEqual([[], [expect.closeTo(0, 5)]]);
+    replay.garbledPosts = ["breaks off"];
+    await engineOf();
+    replay.garbledPosts = ["<html>gateway</html>"];
+    await expect(engineOf()).rejects.toMatchObject({
+      code: "upstream/invalid",
+      message: "tinker /api/v1/create_session: a JSON object expected, got 200 <html>gateway</html>",
+    });
+  });
+
+  it("is not asked again for what it has refused", async () => {
+    const engine = await engineOf();
+    for (const [status, retryable] of [
+      [400, false],
+      [422, false],
+      [501, true],
+    ] as const) {
+      replay.trouble = [status];
+      await expect(engine.saveState("a")).rejects.toMatchObject({ retryable });
+    }
   });
 
   it("is heard of every ten seconds until its last adapter is dropped", async () => {

@@ -95,6 +95,26 @@ describe("npm run trainer -- upload", { timeout: 200_000 }, () => {
     expect(await upload("--base", folder)).toMatchObject({ code: 2, err: expect.stringContaining("config.json expected, got none") });
   });
 
+  it.each([
+    { name: "chat_template.jinja", content: "{{ messages[0].content }}" },
+    { name: "generation_config.json", content: '{"eos_token_id": 3}' },
+    { name: "model.safetensors", content: undefined },
+  ])("finds a $name that would be read beside what the digest is of", async ({ name, content }) => {
+    const { manifest } = splitBase(base, { onRead: () => undefined });
+    const { [name]: _, ...files } = manifest.files;
+    const other = await mkdtemp(join(folder, "beside-"));
+    for (const each of Object.keys(files)) await writeFile(join(other, each), await readFile(join(base, each)));
+    await expect(checkSameBase(other, { ...manifest, files })).resolves.toBeUndefined();
+    await writeFile(join(other, name), content ?? (await readFile(join(base, SHARDS[0]))));
+    await expect(checkSameBase(other, { ...manifest, files })).rejects.toMatchObject({
+      code: "policy/digest",
+      message: expect.stringContaining(`${name} in ${other}: a file of the edge's base`),
+    });
+    const told = checkSameBase(other, { ...manifest, files }, { weights: false });
+    if (content === undefined) await expect(told).resolves.toBeUndefined();
+    else await expect(told).rejects.toMatchObject({ code: "policy/digest" });
+  });
+
   it("refuses parts that are not the file", async () => {
     const { manifest, parts } = splitBase(base, { onRead: () => undefined });
     for (const part of parts) await client().putFile(readPart(part));

@@ -50,9 +50,12 @@ export function readBallot({ content, refusal, finishReason }: Completion): Ball
   return { status: "vote", vote, why, hint: fault === undefined ? (hint ?? null) : null, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** Servers without structured output wrap JSON in a code block, and reasoning models think aloud before it; both are forms, not contents. */
+/**
+ * Servers without structured output wrap JSON in a code block, and reasoning models think aloud before it, some under a tag that their template
+ * has opened; both are forms, not contents. What begins with the ballot may quote such a tag.
+ */
 function bareJson(text: string): string {
-  const answer = text.replace(/^<think>[\s\S]*?<\/think>\s*/, "");
+  const answer = text.replace(/^(?![{`])[\s\S]*?<\/think>\s*/, "");
   return /^```(?:json)?\s*\n([\s\S]*)\n```$/.exec(answer)?.[1] ?? answer;
 }
 

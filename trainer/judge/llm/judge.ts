@@ -1,6 +1,7 @@
 /**
  * The LLM judge: m votes asked of a server side by side, each with the hint that goes with it. Votes that fail are counted by
- * reason. More than half of them must be readable; where they are not because the server is away, nothing is judged yet.
+ * reason. More than half of them must be readable; where they are not because the server is away, nothing is judged yet, unless it answers
+ * others all the while.
  */
 import { AppError } from "../../../shared/errors.ts";
 import type { Poll } from "../../../shared/events.ts";
@@ -14,6 +15,7 @@ import type { Verdict } from "../judge.ts";
 import { countVotes, disagreementOf } from "../vote.ts";
 import { readBallot, type Ballot, type BallotFault } from "./ballot.ts";
 import { judgeKey } from "./key.ts";
+import { FailingSignals } from "./outage.ts";
 import { ballotPrompt, INSTRUCTIONS_DIGEST } from "./prompt.ts";
 import { ChatServer, type Completion } from "./server.ts";
 
@@ -28,24 +30,40 @@ export type LlmOptions = {
 
 type Asked = { readonly server: JudgeServer; readonly votes: number; readonly seed: number };
 type Vote = Extract<Ballot, { status: "vote" }>;
-type Polled = { readonly votes: readonly Vote[]; readonly poll: Poll; readonly details: readonly string[] };
+type Polled = {
+  readonly votes: readonly Vote[];
+  readonly poll: Poll;
+  readonly details: readonly string[];
+  /** The server fails on this signal whenever it is asked. */
+  readonly isGivenUp: boolean;
+};
+type Asking = { readonly chat: ChatServer; readonly failing: FailingSignals };
 
 export class LlmJudge {
   readonly #options: LlmOptions;
-  readonly #servers = new Map<string, ChatServer>();
+  readonly #now: () => number;
+  readonly #servers = new Map<string, Asking>();
 
   constructor(options: LlmOptions) {
     this.#options = options;
+    this.#now = options.now ?? Date.now;
   }
 
   /** @throws {judge/unavailable} where the signal has to be judged later */
   async judge(signal: Signal, asked: Asked): Promise<Verdict | undefined> {
     if (signal.exchange.nextState.length === 0) return undefined;
-    const { votes: cast, poll, details } = await this.#poll(signal, asked);
+    const { votes: cast, poll, details, isGivenUp } = await this.#poll(signal, asked);
     const votes = cast.map(({ vote }) => vote);
     if (votes.length * 2 <= asked.votes) {
       const detail = `more than half of ${asked.votes} votes readable expected, got ${votes.length}: ${details.join("; ")}`;
-      return { judge: "llm", reward: 0, votes, detail, poll, refused: { code: "judge/unparsable", detail } };
+      return {
+        judge: "llm",
+        reward: 0,
+        votes,
+        detail,
+        poll,
+        refused: { code: isGivenUp ? "judge/unavailable" : "judge/unparsable", detail },
+      };
     }
     const reward = countVotes(votes);
     const detail = cast.find(({ vote }) => vote === reward)?.why ?? "by votes";
@@ -56,13 +74,17 @@ export class LlmJudge {
   /** Reads a correction in words: its vote is known, so one ballot is asked for its hint alone. @throws {judge/unavailable} */
   hintsBy(server: JudgeServer): HintFinder {
     return async (signal, { seed }) => {
-      const { votes, poll, details } = await this.#poll(signal, { server, votes: 1, seed });
+      const { votes, poll, details, isGivenUp } = await this.#poll(signal, { server, votes: 1, seed });
+      if (isGivenUp) return { refused: { code: "judge/unavailable", detail: details.join("; ") }, poll };
       return { ...chooseHint(votes, signal, details), poll };
     };
   }
 
   async #poll(signal: Signal, { server, votes, seed }: Asked): Promise<Polled> {
-    const chat = this.#serverOf(server);
+    const { eventId } = signal.event;
+    const { chat, failing } = this.#serverOf(server);
+    const pausedMs = failing.until(eventId) - this.#now();
+    if (pausedMs > 0) throw chat.pausedFor(pausedMs);
     const meter = { requests: 0 };
     const messages = await ballotPrompt(signal);
     const results = await Promise.allSettled(
@@ -72,7 +94,10 @@ export class LlmJudge {
     const cast = ballots.filter((ballot) => ballot.status === "vote");
     const away = results.find((result) => result.status === "rejected" && codeOf(result.reason) === "judge/unavailable");
     // What the server would have said is not known, and without it there is no majority.
-    if (away?.status === "rejected" && cast.length * 2 <= votes) throw away.reason;
+    const isAway = away?.status === "rejected" && cast.length * 2 <= votes;
+    if (!isAway) failing.answered(eventId);
+    // Where the server was in a pause, nothing was asked that it could have failed on.
+    else if (meter.requests === 0 || !failing.failed(eventId, chat.pausedUntil)) throw away.reason;
     const completions = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
     const poll: Poll = {
       model: server.model,
@@ -84,19 +109,21 @@ export class LlmJudge {
       promptTokens: sumOf(completions.map(({ promptTokens }) => promptTokens)),
       completionTokens: sumOf(completions.map(({ completionTokens }) => completionTokens)),
     };
-    return { votes: cast, poll, details: ballots.flatMap((each) => (each.status === "failed" ? [`${each.fault} ${each.detail}`] : [])) };
+    const details = ballots.flatMap((each) => (each.status === "failed" ? [`${each.fault} ${each.detail}`] : []));
+    return { votes: cast, poll, details, isGivenUp: isAway };
   }
 
   /** One for each server, so that all agents that it judges for know when it is away. */
-  #serverOf(server: JudgeServer): ChatServer {
-    const { environment, now = Date.now, signal, timeoutMs } = this.#options;
+  #serverOf(server: JudgeServer): Asking {
+    const { environment, signal, timeoutMs } = this.#options;
     const key = judgeKey(server, environment);
     const name = JSON.stringify(server);
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
     const { url, model, templateArguments } = server;
     const limits = { ...(signal && { signal }), ...(timeoutMs !== undefined && { timeoutMs }) };
-    const made = new ChatServer({ url, model, key, templateArguments, random: new Random(process.pid), now, ...limits });
+    const chat = new ChatServer({ url, model, key, templateArguments, random: new Random(process.pid), now: this.#now, ...limits });
+    const made = { chat, failing: new FailingSignals() };
     this.#servers.set(name, made);
     return made;
   }

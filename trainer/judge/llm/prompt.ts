@@ -4,8 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { ChatMessage } from "../../../shared/chat.ts";
-import { findTool } from "../../../shared/speech/calls.ts";
+import type { ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import { sha256 } from "../../../shared/digest.ts";
 import type { Signal } from "../../data/exchange.ts";
 
@@ -37,7 +36,10 @@ export const BALLOT_SCHEMA = {
 } as const;
 
 const MOST_CHARS = 60_000; // of all messages together, about 15,000 tokens
-const LEAST_CHARS = 500; // of one message
+const MOST_MESSAGES = 60; // of the request, and of the next state: each then has some 500 characters
+const LEAST_CALL_CHARS = 100;
+const MOST_TOOL_CHARS = 20_000; // of tools that are shown whole
+const MOST_NAMES = 200; // of other tools
 
 export type PromptMessage = { readonly role: "system" | "user"; readonly content: string };
 
@@ -50,14 +52,18 @@ export async function ballotPrompt({ turn, toolResults, exchange }: Signal): Pro
     ),
   );
   const next = [...toolResults, ...exchange.nextState];
-  const share = Math.max(LEAST_CHARS, Math.floor(MOST_CHARS / (asked.length + next.length + 1)));
+  const share = Math.floor(MOST_CHARS / (Math.min(asked.length, MOST_MESSAGES) + Math.min(next.length, MOST_MESSAGES) + 1));
   const quote = (message: ChatMessage): unknown => quoteMessage(message, share);
+  const tools = shownTools(exchange.tools);
   const data = quoteJson({
-    tools: exchange.tools.map(({ function: { name, description, parameters } }) => ({ name, description, parameters })),
-    otherTools: turn.payload.tools.map((tool) => tool.function.name).filter((name) => findTool(exchange.tools, name) === undefined),
-    request: asked.map(quote),
+    tools,
+    otherTools: ends(
+      turn.payload.tools.map((tool) => tool.function.name).filter((name) => !tools.some((shown) => shown.name === name)),
+      MOST_NAMES,
+    ),
+    request: ends(asked, MOST_MESSAGES, quote),
     answer: quote(answer),
-    nextState: next.map(quote),
+    nextState: ends(next, MOST_MESSAGES, quote),
   });
   const code = (await sha256(data)).slice(0, 16);
   return [
@@ -76,11 +82,41 @@ export function quoteJson(value: unknown): string {
     .replace(/\[(?=\/?[A-Z_]{3,}\])/g, "\\u005b");
 }
 
+type ShownTool = Omit<ToolDefinition["function"], "strict">;
+
+/** Those that there is room for, whole: half a schema says what is not so. */
+function shownTools(called: readonly ToolDefinition[]): ShownTool[] {
+  const shown: ShownTool[] = [];
+  let left = MOST_TOOL_CHARS;
+  for (const {
+    function: { name, description, parameters },
+  } of called) {
+    const tool = { name, description, parameters };
+    const chars = quoteJson(tool).length;
+    if (chars > left) continue;
+    left -= chars;
+    shown.push(tool);
+  }
+  return shown;
+}
+
+/** The first and the last of what is too many, and how many are missing between them. */
+function ends<Each>(list: readonly Each[], most: number, quote: (each: Each) => unknown = (each) => each): unknown[] {
+  if (list.length <= most) return list.map(quote);
+  const half = Math.floor(most / 2);
+  return [...list.slice(0, half).map(quote), `…(${list.length - 2 * half} left out)…`, ...list.slice(-half).map(quote)];
+}
+
+/** Within its share, which its calls have a half of. */
 function quoteMessage(message: ChatMessage, share: number): unknown {
   if (message.role === "tool") return { role: "tool", content: clip(message.content, share) };
   if (message.role !== "assistant") return { role: message.role, content: clip(message.content, share) };
-  const calls = (message.tool_calls ?? []).map(({ function: { name, arguments: text } }) => ({ name, arguments: clip(text, share) }));
-  return { role: "assistant", content: clip(message.content ?? "", share), ...(calls.length === 0 ? {} : { calls }) };
+  const { content, tool_calls: made = [] } = message;
+  if (made.length === 0) return { role: "assistant", content: clip(content ?? "", share) };
+  const most = Math.floor(share / 2 / LEAST_CALL_CHARS);
+  const each = Math.floor(share / 2 / Math.min(made.length, most));
+  const calls = ends(made, most, ({ function: { name, arguments: text } }) => ({ name, arguments: clip(text, each) }));
+  return { role: "assistant", content: clip(content ?? "", Math.floor(share / 2)), calls };
 }
 
 /** Begin and end: what a long output is about, and how it ended. */

@@ -7,9 +7,10 @@ import { z } from "zod";
 import type { TemplateArguments } from "../../../shared/engine.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { parseObject } from "../../../shared/speech/calls.ts";
-import { backoffMs } from "../../feed/retry.ts";
+import { backoffMs, retryAfterOf } from "../../feed/retry.ts";
 import type { Random } from "../../random.ts";
-import { FULL_DIALECT, requestBody, withoutRefused, type Dialect } from "./dialect.ts";
+import { FULL_DIALECT, lesserForm, MOST_TOKENS, requestBody, type Dialect, type Form } from "./dialect.ts";
+import { Outage } from "./outage.ts";
 import { BALLOT_SCHEMA, type PromptMessage } from "./prompt.ts";
 
 export type Completion = {
@@ -36,9 +37,6 @@ export type ServerOptions = {
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS = 3;
 const LONGEST_WAIT_MS = 10_000; // for a Retry-After; a longer one becomes a pause
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-const LONGEST_TOLD_PAUSE_MS = 600_000; // that a Retry-After may ask for
 const MOST_BYTES = 1_000_000;
 const SHOWN_CHARS = 200;
 
@@ -52,7 +50,8 @@ const ChatCompletion = z.object({
       }),
     )
     .min(1),
-  usage: z.object({ prompt_tokens: z.number().int(), completion_tokens: z.number().int() }).nullish(),
+  // What an answer costs is told beside it: where that has another shape, it is the cost that is not known.
+  usage: z.object({ prompt_tokens: z.number().int(), completion_tokens: z.number().int() }).nullish().catch(null),
 });
 
 type Attempt =
@@ -62,12 +61,16 @@ type Attempt =
 
 export class ChatServer {
   readonly #options: ServerOptions;
+  readonly #outage = new Outage();
   #dialect: Dialect = FULL_DIALECT;
-  #pausedUntil = 0;
-  #pauses = 0;
 
   constructor(options: ServerOptions) {
     this.#options = options;
+  }
+
+  /** When it may be asked again, ms. */
+  get pausedUntil(): number {
+    return this.#outage.until;
   }
 
   /**
@@ -76,34 +79,41 @@ export class ChatServer {
    */
   async complete(messages: readonly PromptMessage[], { seed, meter }: { seed: number; meter: { requests: number } }): Promise<Completion> {
     const { now, model, random, templateArguments } = this.#options;
-    const pausedMs = this.#pausedUntil - now();
-    if (pausedMs > 0) throw this.#unavailable(`a pause; it is asked again in ${Math.ceil(pausedMs / 1_000)} s`);
-    let dialect = this.#dialect;
-    const pausesBefore = this.#pauses;
+    const askedAt = now();
+    if (askedAt < this.pausedUntil) throw this.pausedFor(this.pausedUntil - askedAt);
+    let form: Form = { dialect: this.#dialect, mostTokens: MOST_TOKENS };
     for (let failures = 0; ;) {
       meter.requests += 1;
       const result = await this.#send(
-        JSON.stringify(requestBody(dialect, { model, messages, seed, schema: BALLOT_SCHEMA, templateArguments })),
+        JSON.stringify(requestBody(form, { model, messages, seed, schema: BALLOT_SCHEMA, templateArguments })),
       );
       if (result.status === "answered") {
-        this.#pauses = 0;
-        this.#dialect = dialect; // what the server takes, it has shown
+        this.#outage.end();
+        this.#dialect = form.dialect; // what the server takes, it has shown
         return result.completion;
       }
       if (result.status === "refused") {
-        dialect = this.#lesser(dialect, result);
+        form = this.#lesser(form, result);
         continue;
       }
       failures += 1;
       const waitMs = result.retryAfterMs ?? backoffMs(failures, random.next());
-      if (!result.again || failures >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) throw this.#pause(result, pausesBefore);
+      if (!result.again || failures >= ATTEMPTS || waitMs > LONGEST_WAIT_MS) {
+        this.#outage.extend({ askedAt, now: now(), toldMs: result.retryAfterMs });
+        throw this.#unavailable(result.why);
+      }
       await sleep(waitMs, undefined, { signal: this.#options.signal });
     }
   }
 
+  /** Why nothing is asked now. */
+  pausedFor(ms: number): AppError {
+    return this.#unavailable(`a pause; it is asked again in ${Math.ceil(ms / 1_000)} s`);
+  }
+
   /** Without what the server refused. @throws {upstream/invalid} where it is the request itself */
-  #lesser(sent: Dialect, { body, httpStatus }: Extract<Attempt, { status: "refused" }>): Dialect {
-    const next = withoutRefused(sent, body);
+  #lesser(sent: Form, { body, httpStatus }: Extract<Attempt, { status: "refused" }>): Form {
+    const next = lesserForm(sent, body);
     if (next !== undefined) return next;
     throw new AppError("upstream/invalid", `${this.#where()}: 200 expected, got ${httpStatus} ${body.slice(0, SHOWN_CHARS)}`);
   }
@@ -126,16 +136,6 @@ export class ChatServer {
       const why = deadline.aborted ? `nothing within ${timeoutMs} ms` : causeOf(error);
       return { status: "failed", why, again: true, retryAfterMs: undefined };
     }
-  }
-
-  /** Votes go out side by side: what was asked before a pause began tells of the same outage, and the pause is longer only where the server asks for it. */
-  #pause({ why, retryAfterMs = 0 }: Extract<Attempt, { status: "failed" }>, pausesBefore: number): AppError {
-    const isKnown = this.#pauses > pausesBefore;
-    const ownMs = isKnown ? 0 : Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#pauses);
-    if (!isKnown) this.#pauses += 1;
-    const until = this.#options.now() + Math.max(ownMs, Math.min(retryAfterMs, LONGEST_TOLD_PAUSE_MS));
-    this.#pausedUntil = Math.max(this.#pausedUntil, until);
-    return this.#unavailable(why);
   }
 
   #unavailable(why: string): AppError {
@@ -169,13 +169,6 @@ function readCompletion(text: string): Completion {
     promptTokens: usage?.prompt_tokens ?? null,
     completionTokens: usage?.completion_tokens ?? null,
   };
-}
-
-/** Seconds or a date, as RFC 9110 has it; ms from now. */
-function retryAfterOf(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now;
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
 async function textOf(response: Response): Promise<string> {
