@@ -15,8 +15,8 @@ export type FollowerOptions = LeaseOptions & {
   readonly waitMs: number;
   /** Whether this trainer has the base that the agent's line is of by now. */
   readonly trains: (line: LineName) => Promise<boolean>;
-  /** The loop of a line whose writes carry the lease's token. */
-  readonly openLoop: (line: LineName, token: number) => Pick<LineLoop, "step" | "scope" | "dueInMs">;
+  /** The loop of a line whose writes carry the lease's token; nothing more is begun in it once the lease is `lost`. */
+  readonly openLoop: (line: LineName, token: number, lost: AbortSignal) => Pick<LineLoop, "step" | "scope" | "dueInMs">;
 };
 
 const REOPEN_MS = 30_000; // after whatever failed, also what is a fault of the code
@@ -28,6 +28,10 @@ const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not 
  * anything, before a person or whoever starts trainers has done something.
  */
 const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin", "engine/crashed"]);
+
+export function isFatal(error: unknown): boolean {
+  return error instanceof AppError && FATAL.has(error.code);
+}
 
 export class Follower {
   readonly #agent: string;
@@ -54,7 +58,7 @@ export class Follower {
         if (signal.aborted) return 0;
         this.#options.metrics("line:failed", { agent: this.#agent, ...toErrorRecord(error) });
         // What this agent's log or lines make go wrong is no reason to leave the others.
-        if (!(error instanceof AppError) || !FATAL.has(error.code)) return REOPEN_MS;
+        if (!isFatal(error)) return REOPEN_MS;
         stop.abort("a line failed");
         throw error;
       });
@@ -123,7 +127,7 @@ export class Follower {
 
   #open(lease: Lease, line: string): ReturnType<FollowerOptions["openLoop"]> {
     this.#options.metrics("line:opened", { agent: this.#agent, line, lease: lease.token });
-    return this.#options.openLoop({ agent: this.#agent, line }, lease.token);
+    return this.#options.openLoop({ agent: this.#agent, line }, lease.token, lease.lost);
   }
 
   /** Asks until the agent is free; undefined where it is told to stop. */
@@ -137,8 +141,14 @@ export class Follower {
         await pause(FOREIGN_MS, signal);
         continue;
       }
+      let unanswered = false;
       const ask = () =>
-        edge.takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) });
+        edge
+          .takeLease(this.#agent, { holder: name, ttlMs: leaseMs, ...(this.#last !== undefined && { last: this.#last }) })
+          .catch((error: unknown) => {
+            unanswered = true;
+            throw error;
+          });
       const answer = await retryForever(ask, retry);
       if (answer === undefined) return undefined;
       if (answer.status === "held") {
@@ -147,7 +157,12 @@ export class Follower {
         if (unheldMs !== undefined) metrics("lease:taken", { agent: this.#agent, holder: told, lease: token, unheldMs });
         return new Lease(this.#agent, answer, this.#options);
       }
-      if (answer.holder === name) throw twinError(name);
+      if (answer.holder === name) {
+        if (!unanswered) throw twinError(name);
+        // The attempt that got no answer may have been granted, and nobody beats for that lease; a twin's does not end, and is met by the next ask.
+        await pause(answer.endsInMs + 1, signal);
+        continue;
+      }
       if (answer.holder !== told) metrics("lease:waiting", { agent: this.#agent, holder: answer.holder });
       told = answer.holder;
       // Who has enough leaves what comes free to the others, and takes what nobody wants.

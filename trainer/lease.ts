@@ -32,7 +32,8 @@ export class Lease {
     this.token = token;
     this.waiting = waiting;
     this.#options = options;
-    this.#timer = setInterval(() => void this.#beat(), options.leaseMs / BEATS);
+    // Nobody hears of a beat that fails in another way than the edge's: it went astray, as others may.
+    this.#timer = setInterval(() => void this.#beat().catch(() => undefined), options.leaseMs / BEATS);
   }
 
   /** Aborted once the lease is another's; the reason is an AppError that says whose. */

@@ -13,6 +13,7 @@ import { type ActsOn, actsOnFor, madeFor, recordOf, type TrainerConfig } from ".
 import { isOfBase } from "./data/exchange.ts";
 import { countRefusals, reasonsOf, type Refusal } from "./data/refusal.ts";
 import type { EdgePort, LineName } from "./feed/edge-port.ts";
+import { reportRetry } from "./feed/retry.ts";
 import { EventWindow } from "./feed/window.ts";
 import { examine } from "./gate/examine.ts";
 import type { Gate } from "./gate/gate.ts";
@@ -30,15 +31,19 @@ import { sift, type Sifting } from "./learn/batch/sift.ts";
 import { withoutWithdrawn } from "./learn/batch/withdrawn.ts";
 import type { ReviewNotes } from "./memory/absorption.ts";
 import type { Metrics } from "./metrics.ts";
+import { Patience } from "./patience.ts";
 import type { AdapterBytes, AdapterTensors } from "./policy/adapter.ts";
 import { hasBase } from "./policy/parent.ts";
-import { publishVersion, rejectionOf } from "./policy/publish.ts";
+import { patiently, publishVersion, rejectionOf } from "./policy/publish.ts";
 import { Progress } from "./progress.ts";
+import { Random } from "./random.ts";
 import { Signals } from "./signals.ts";
 import type { Queued } from "./work-queue.ts";
 
 export type LoopDependencies = {
   readonly edge: EdgePort;
+  /** Aborted once nothing more is to be made: at a stop, or where the lease is lost. Absent: never. */
+  readonly signal?: AbortSignal;
   readonly judge: Judge;
   readonly learner: Learner;
   /** Runs an update once the engine is free for it. */
@@ -77,6 +82,7 @@ export class LineLoop {
   readonly #signals: Signals;
   readonly #sources: Sifting;
   readonly #progress: Progress;
+  readonly #patience = new Patience();
   /** As of the last step. */
   #learning: LineHead["settings"]["learning"] | undefined;
   #told: ActsOn | undefined;
@@ -272,14 +278,20 @@ export class LineLoop {
       objective,
       ...madeFor(config.update, head.settings.engine),
       seed,
-      onStep: (counted) => this.#progress.tell("updating", counted),
+      onStep: (counted) => this.#begin("updating", counted),
     });
     return { outcome, inputs: { ...record, baseline, signals, leftOut } };
   }
 
+  /** Says what an update does next. @throws why nothing more is to be made: under a lease that is lost it would be for nothing, and others want the machine */
+  #begin(...told: Parameters<Progress["tell"]>): void {
+    this.#deps.signal?.throwIfAborted();
+    this.#progress.tell(...told);
+  }
+
   /** The gate's report on what an update has made; null where the agent's gate is off. */
   #examine(batch: Batch, { adapter, refused, ...learned }: Learned): Promise<GateReport | null> {
-    this.#progress.tell("gating");
+    this.#begin("gating");
     const candidate = { adapter, defaults: learned.defaults, reach: reachOf(learned), expected: expectationsOf(usedOf(batch, refused)) };
     return examine(this.#deps, { head: batch.head, line: this.#line }, candidate);
   }
@@ -296,7 +308,7 @@ export class LineLoop {
         if (this.#window.pending.length < MOST_PENDING) await this.#window.pull(0);
         await this.#signals.judgeNew(head, { stop: () => !running });
       } catch (error) {
-        this.#report(error);
+        if (this.#deps.signal?.aborted !== true) this.#report(error);
       }
     }
   }
@@ -307,7 +319,7 @@ export class LineLoop {
     const { gate } = made;
     const faults = gate === null ? [] : gateFaults(gate, head.settings.release.gate.budgets);
     const used = usedOf(batch, outcome.refused);
-    this.#progress.tell("publishing");
+    this.#begin("publishing");
     const runtime = { ...this.#deps.runtime, ...recordOf(config.update, head.settings.engine) };
     const manifest = manifestOf(batch, outcome, { ...made, runtime });
     const left = outcome.defaults.length - manifest.defaults.length;
@@ -319,7 +331,9 @@ export class LineLoop {
       credits: outcome.credits,
       rebuild,
     };
-    const result = await publishVersion(edge, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
+    const { signal = new AbortController().signal } = this.#deps;
+    const patient = patiently(edge, { random: new Random(process.pid), signal, onRetry: reportRetry(metrics, head.agent) });
+    const result = await publishVersion(patient, writeAdapter(outcome.adapter), handed).catch((error: unknown) => rejectionOf(error));
     if (result.status === "rejected") {
       // What the edge will not take it will not take tomorrow: the batch is done with, and the reason is on record.
       metrics("policy:rejected", { agent: head.agent, detail: result.detail });
@@ -380,7 +394,7 @@ export class LineLoop {
   /** How much longer the oldest pending signal may wait, ms. */
   #patienceMs(learning: LineHead["settings"]["learning"]): number {
     const [oldest] = this.#signals.learnable(learning);
-    const waitedMs = oldest === undefined ? 0 : this.#deps.now().getTime() - Date.parse(oldest.signal.event.createdAt);
-    return Math.max(0, learning.maxWaitMs - waitedMs);
+    const { maxWaitMs } = learning;
+    return oldest === undefined ? maxWaitMs : this.#patience.leftMs(oldest.signal.event, { maxWaitMs, now: this.#deps.now() });
   }
 }

@@ -39,6 +39,7 @@ import { createWorkQueue } from "./work-queue.ts";
 import { createWorkbench } from "./workbench.ts";
 
 const PARENT_CHECK_MS = 1_000;
+const TWICE_MS = 500; // within which a signal is the same one
 const PREPARE_AFTER_MS = 10_000; // who starts a trainer and corrects at once has their note first
 const BARE_JUDGE = "the base by itself, where no judge's server is set";
 
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.argv.slice(2));
   const metrics = createMetrics(config.state, () => new Date());
   const stop = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stop.abort(signal));
+  stopOnSignals(stop);
   watchParent(config.parentPid, stop);
   const { url, key, name, leaseMs, waitMs, threads, seed, compute } = config;
   const { device, reason } = await chooseDevice(config.device);
@@ -88,13 +89,18 @@ async function main(): Promise<void> {
       .catch((thrown: unknown) => {
         if (!stop.signal.aborted) metrics("gate:unprepared", toErrorRecord(thrown));
       });
-    const openLoop: FollowOptions["openLoop"] = (line, lease) =>
-      new LineLoop(line, { ...shared, edge: createEdgeClient({ edge: url, key, signal: stop.signal, lease }) });
+    const openLoop: FollowOptions["openLoop"] = (line, lease, lost) => {
+      const signal = AbortSignal.any([stop.signal, lost]);
+      return new LineLoop(line, { ...shared, signal, edge: createEdgeClient({ edge: url, key, signal, lease }) });
+    };
     // Leases are given back after the stop, by a client that does not hear of it.
     const unstopped = createEdgeClient({ edge: url, key });
     const leasing = { ...edge, endLease: (agent: string, token: number) => unstopped.endLease(agent, token) };
     const trains = createBaseCheck(edge, { loadAdapter, metrics });
     await followAgents({ edge: leasing, metrics, name, leaseMs, waitMs, trains, openLoop }, stop);
+  } catch (error) {
+    // So ends what a stop finds under way.
+    if (!stop.signal.aborted || !(error instanceof AppError) || error.code !== "engine/closed") throw error;
   } finally {
     await engine.close();
     metrics("trainer:stopped", { reason: String(stop.signal.reason ?? "error") });
@@ -150,6 +156,15 @@ async function firstArguments(
     if (await hasBase(loadAdapter, { baseDigest })) return templateArgumentsOf(settings.engine);
   }
   return {};
+}
+
+/** Told again, the process ends at once. Ctrl-C under npm is told twice: by the terminal, and by cli/bootstrap.mjs a moment later. */
+function stopOnSignals(stop: AbortController): void {
+  const signals = ["SIGTERM", "SIGINT"] as const;
+  const stopBy = (signal: NodeJS.Signals): void => stop.abort(signal);
+  for (const signal of signals) process.on(signal, stopBy);
+  const letGo = (): void => signals.forEach((signal) => process.off(signal, stopBy));
+  stop.signal.addEventListener("abort", () => setTimeout(letGo, TWICE_MS).unref());
 }
 
 /** A parent that was killed cannot stop its children, so they look. Signal 0 only asks whether the process exists. */

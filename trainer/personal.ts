@@ -27,7 +27,7 @@ export class PersonalLines {
   readonly #options: PersonalOptions;
   readonly #loops = new Map<string, Loop>();
   readonly #running = new Map<string, Promise<void>>();
-  /** When lines have something to do without news, epoch ms. */
+  /** When lines have something to do without news, by `performance.now()`: nobody sets that clock back. */
   readonly #due = new Map<string, number>();
   /** Of those that run, the ones that something was told about meanwhile. */
   readonly #again = new Set<string>();
@@ -65,14 +65,14 @@ export class PersonalLines {
   async #next(signal: AbortSignal): Promise<string[]> {
     const { edge, agent, waitMs, retry } = this.#options;
     const soonest = Math.min(...this.#due.values());
-    const patienceMs = Math.max(0, Math.min(waitMs, Math.ceil(soonest - Date.now())));
+    const patienceMs = Math.max(0, Math.min(waitMs, Math.ceil(soonest - performance.now())));
     const ask = () => edge.dueLines({ agent, cursor: this.#cursor, waitMs: patienceMs });
     const answer = await retryForever(ask, { ...retry, signal });
     const told = answer?.lines ?? [];
     if (told.length > 0 && !this.#moved && told.every((line) => this.#loops.has(line))) await pause(PAUSE_MS, signal);
     this.#moved = false;
     this.#cursor = Math.max(this.#cursor, answer?.cursor ?? 0);
-    const now = Date.now();
+    const now = performance.now();
     const due = [...this.#due].filter(([, at]) => at <= now).map(([line]) => line);
     return [...new Set([...told, ...due])];
   }
@@ -91,7 +91,7 @@ export class PersonalLines {
       if (!moved && !this.#again.delete(line)) break;
     }
     const dueInMs = stale ? STALE_MS : loop.dueInMs;
-    if (dueInMs !== undefined) this.#due.set(line, Date.now() + dueInMs);
+    if (dueInMs !== undefined) this.#due.set(line, performance.now() + dueInMs);
   }
 
   /** The line's loop, as the one used last; the one that was not used for longest is let go. */

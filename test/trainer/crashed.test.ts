@@ -1,9 +1,9 @@
-/** A thread of the engine that is gone ends the trainer: nothing that it waits for would bring the thread back. */
+/** A thread of the engine that is gone ends the trainer: nothing that it waits for would bring the thread back. One that is closed is waited for. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { AppError } from "../../shared/errors.ts";
 import { Follower } from "../../trainer/follower.ts";
 import { Roster } from "../../trainer/roster.ts";
@@ -20,6 +20,34 @@ async function callerOf(name: string, script: string): Promise<Caller<{ work(): 
   await writeFile(file, `import { parentPort } from "node:worker_threads"; parentPort.on("message", () => { ${script} });`);
   return new Caller(name, pathToFileURL(file), {});
 }
+
+describe("a thread that is closed", () => {
+  it("rejects the call that it is at, and lets it finish however long that takes", async () => {
+    const shared = new Int32Array(new SharedArrayBuffer(8));
+    const file = join(folder, "served.mjs");
+    // As a long run of onnxruntime: nothing else happens on the thread meanwhile.
+    const work = "async work() { Atomics.store(at, 1, 1); Atomics.wait(at, 0, 0); Atomics.store(at, 1, 2); }";
+    await writeFile(
+      file,
+      `import { workerData as at } from "node:worker_threads";
+       import { serve } from ${JSON.stringify(new URL("../../trainer/threads/serve.ts", import.meta.url).href)};
+       serve({ ${work}, async close() { Atomics.store(at, 1, 3); } });`,
+    );
+    const caller = new Caller<{ work(): Promise<void> }>("served", pathToFileURL(file), shared);
+    const called = expect(caller.call("work")).rejects.toMatchObject({ code: "engine/closed" });
+    await expect.poll(() => Atomics.load(shared, 1), { timeout: 30_000 }).toBe(1);
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    const closed = caller.close();
+    await called;
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    vi.useRealTimers();
+    expect(Atomics.load(shared, 1)).toBe(1);
+    Atomics.store(shared, 0, 1);
+    Atomics.notify(shared, 0);
+    await closed;
+    expect(Atomics.load(shared, 1)).toBe(3);
+  });
+});
 
 describe("a thread that ends", () => {
   it.each([

@@ -11,6 +11,7 @@ import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
 import { parseBody } from "../../shared/speech/calls.ts";
 import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
+import { retryAfterOf } from "./retry.ts";
 
 export type ClientOptions = {
   readonly edge: string;
@@ -26,6 +27,7 @@ const FILE_TIMEOUT_MS = 120_000; // a part of a base over a thin line
 const JOIN_TIMEOUT_MS = 300_000; // hundreds of megabytes are read and written again
 const PUBLISH_TIMEOUT_MS = 300_000; // the edge has the engine load the adapter meanwhile
 const TOO_LARGE = 413;
+const MOST_ANSWER_BYTES = 268_435_456; // a page of the feed has 100 events of 2 MB at most
 const LEASE_TIMEOUT_MS = 8_000; // a heartbeat that is late is worth less than the next one
 const END_TIMEOUT_MS = 3_000; // whoever stops does not wait for long
 
@@ -57,7 +59,7 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
 
   async function call(
     path: string,
-    { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS }: CallOptions = {},
+    { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS, mostBytes = MOST_ANSWER_BYTES }: CallOptions = {},
   ): Promise<Uint8Array<ArrayBuffer>> {
     const deadline = AbortSignal.timeout(timeoutMs);
     const what = `${method} ${path}`;
@@ -67,7 +69,8 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
       ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : "application/octet-stream" }),
     };
     let status: number;
-    let bytes: Uint8Array<ArrayBuffer>;
+    let retryAfterMs: number | undefined;
+    let bytes: Uint8Array<ArrayBuffer> | undefined;
     try {
       const response = await send(`${root}${path}`, {
         method,
@@ -76,8 +79,9 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
         signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
       });
       status = response.status;
+      retryAfterMs = retryAfterOf(response.headers.get("retry-after"), Date.now());
       // Here, too, the edge may go away: a body that breaks off is an edge that was not reached.
-      bytes = new Uint8Array(await response.arrayBuffer());
+      bytes = await readBody(response, mostBytes);
     } catch (cause) {
       // Why it was told to stop is what there is to say: a lease that another trainer has now is no stop of this one.
       if (signal?.aborted === true && signal.reason instanceof AppError) throw signal.reason;
@@ -88,10 +92,11 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
         { cause },
       );
     }
+    if (bytes === undefined) throw new AppError("upstream/invalid", `${what}: an answer of at most ${mostBytes} bytes expected, got more`);
     if (status >= 200 && status < 300) return bytes;
     if (status === 409 && codeOf(bytes) === "lease/lost") throw new AppError("lease/lost", `${what}: ${textOf(bytes).slice(0, 300)}`);
     throw new AppError(codeOfStatus(status), `${what}: 2xx expected, got ${status} ${textOf(bytes).slice(0, 300)}`, {
-      details: { status },
+      details: { status, ...(retryAfterMs !== undefined && { retryAfterMs }) },
     });
   }
 
@@ -129,7 +134,10 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
   async function getInParts(digest: string): Promise<Uint8Array<ArrayBuffer>> {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     for (let start = 0; ; start += ADAPTER_PART_BYTES) {
-      const part = await call(`/files/${digest}?start=${start}`, { timeoutMs: FILE_TIMEOUT_MS });
+      // What does not know `start` gives the whole file, or its beginning again and again.
+      if (start > MOST_ADAPTER_BYTES)
+        throw new AppError("upstream/invalid", `file ${digest}: at most ${MOST_ADAPTER_BYTES} bytes expected, got more`);
+      const part = await call(`/files/${digest}?start=${start}`, { timeoutMs: FILE_TIMEOUT_MS, mostBytes: ADAPTER_PART_BYTES });
       parts.push(part);
       if (part.length < ADAPTER_PART_BYTES) break;
     }
@@ -173,8 +181,13 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
         const after = barred.at(-1)?.eventId;
         const query = after === undefined ? "" : `?${new URLSearchParams({ after })}`;
         const { events } = await callJson(BarredList, `${linePath(line)}/quarantine${query}`);
-        barred.push(...events);
         if (events.length === 0) return barred;
+        if (events.at(-1)?.eventId === after)
+          throw new AppError(
+            "upstream/invalid",
+            `quarantine of line ${line.line}: events after ${after} expected, got that one last again`,
+          );
+        barred.push(...events);
       }
     },
     readReopened: (line) => callJson(ReopenedList, `${linePath(line)}/reopened`),
@@ -213,7 +226,19 @@ export function createEdgeClient({ edge, key, signal, fetch: send = fetch, lease
   };
 }
 
-type CallOptions = { method?: string; body?: string | Uint8Array<ArrayBuffer>; timeoutMs?: number };
+type CallOptions = { method?: string; body?: string | Uint8Array<ArrayBuffer>; timeoutMs?: number; mostBytes?: number };
+
+/** Undefined where there is more than is to be held. */
+async function readBody({ body }: Response, mostBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body ?? []) {
+    length += chunk.byteLength;
+    if (length > mostBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(Buffer.concat(chunks));
+}
 
 function queryOf(fields: Readonly<Record<string, string | number>>): URLSearchParams {
   return new URLSearchParams(Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]));

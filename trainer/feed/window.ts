@@ -7,7 +7,7 @@ import { EventCache } from "./cache.ts";
 import type { EdgePort, LineName } from "./edge-port.ts";
 
 const WARM_EVENTS = 1_000; // of the line, read again before the cursor at a start: turns that coming next states point at
-const WIDER = 8; // a look further back, where a span held fewer
+const WIDER = 2; // a look further back, where a span held fewer
 const PAGE_EVENTS = 100; // the most that the feed gives at once
 
 export class EventWindow {
@@ -32,10 +32,12 @@ export class EventWindow {
   async open(cursor: number): Promise<void> {
     if (this.#readSeq !== undefined) return;
     // All lines of all agents share one sequence, so a line's own events may lie far apart.
-    let events: LoggedEvent[] = [];
-    for (let span = WARM_EVENTS; events.length < WARM_EVENTS; span *= WIDER) {
-      events = await this.#read(Math.max(0, cursor - span), cursor);
-      if (span >= cursor) break;
+    let events: readonly LoggedEvent[] = [];
+    let from = cursor;
+    for (let span = WARM_EVENTS; from > 0 && events.length < WARM_EVENTS; span *= WIDER) {
+      const to = from;
+      from = Math.max(0, cursor - span);
+      events = [...(await this.#readLast(WARM_EVENTS - events.length, { after: from, to })), ...events];
     }
     events.forEach((event) => this.cache.add(event));
     this.#readSeq = cursor;
@@ -58,18 +60,14 @@ export class EventWindow {
     this.#pending = this.#pending.filter(({ seq }) => seq > cursor);
   }
 
-  async #read(after: number, cursor: number): Promise<LoggedEvent[]> {
-    const events: LoggedEvent[] = [];
-    for (let from = after; from < cursor;) {
-      const page = await this.#edge.pull({
-        ...this.#line,
-        cursor: from,
-        limit: Math.min(PAGE_EVENTS, cursor - from),
-        waitMs: 0,
-      });
-      const read = page.events.filter(({ seq }) => seq <= cursor);
-      events.push(...read);
-      from = read.length === 0 ? cursor : Math.max(from + 1, page.cursor);
+  /** The last events of a part of the log, no more than `most`; no more are held while it is read. */
+  async #readLast(most: number, { after, to }: { after: number; to: number }): Promise<readonly LoggedEvent[]> {
+    let events: readonly LoggedEvent[] = [];
+    for (let from = after; from < to;) {
+      const page = await this.#edge.pull({ ...this.#line, cursor: from, limit: Math.min(PAGE_EVENTS, to - from), waitMs: 0 });
+      const read = page.events.filter(({ seq }) => seq <= to);
+      events = [...events, ...read].slice(-most);
+      from = read.length === 0 ? to : Math.max(from + 1, page.cursor);
     }
     return events;
   }

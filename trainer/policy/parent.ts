@@ -8,25 +8,44 @@ import { checkSameBase, type Base } from "./base.ts";
 type Head = Pick<LineHead, "adapter" | "baseDigest">;
 
 /**
- * The base is compared once per digest, and the adapter that was loaded last is kept: an update and its gate begin from the same one. Null stands for the bare base.
+ * The base is compared once per digest, whoever asks meanwhile and whatever comes of it, and the adapter that was loaded last is kept: an update and its gate
+ * begin from the same one. Null stands for the bare base.
  * @throws {policy/digest} when the edge serves another base
  */
 export function createParentLoader(
   edge: Pick<EdgePort, "getFile">,
   { base, folder }: { base: Pick<Base, "config">; folder: string },
 ): (head: Head) => Promise<AdapterTensors | null> {
-  const checked = new Set<string>();
+  /** What is wrong with the folder as the base of a digest, undefined where nothing is. */
+  const compared = new Map<string, Promise<AppError | undefined>>();
+  const faultOf = (digest: string): Promise<AppError | undefined> => {
+    const known = compared.get(digest);
+    if (known !== undefined) return known;
+    const fault = readBaseManifest(edge, digest).then((manifest) => baseFault(folder, manifest));
+    compared.set(digest, fault);
+    // An edge that was away has said nothing of its base.
+    fault.catch(() => compared.delete(digest));
+    return fault;
+  };
   let last: { readonly of: string; readonly tensors: AdapterTensors | null } | undefined;
   return async ({ adapter, baseDigest }) => {
-    if (!checked.has(baseDigest)) {
-      await checkSameBase(folder, await readBaseManifest(edge, baseDigest));
-      checked.add(baseDigest);
-    }
+    const fault = await faultOf(baseDigest);
+    if (fault !== undefined) throw fault;
     if (adapter === null) return null;
     const of = `${adapter.configDigest} ${adapter.weightsDigest}`;
     if (last?.of !== of) last = { of, tensors: await loadAdapterFiles(edge, base, adapter) };
     return last.tensors;
   };
+}
+
+async function baseFault(folder: string, manifest: BaseManifest): Promise<AppError | undefined> {
+  try {
+    await checkSameBase(folder, manifest);
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError && error.code === "policy/digest") return error;
+    throw error;
+  }
 }
 
 /** An adapter's tensors from the edge; null for the bare base. */

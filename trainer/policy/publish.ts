@@ -13,6 +13,7 @@ import {
 } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
+import { retryFor, type RetryOptions } from "../feed/retry.ts";
 import type { AdapterBytes } from "./adapter.ts";
 
 export type Published =
@@ -24,15 +25,33 @@ const MOST_CASE_BYTES = MOST_PUBLISH_BYTES / 2;
 const MOST_CREDIT_BYTES = MOST_PUBLISH_BYTES / 8;
 const REJECTED = new Set([400, 413, 422]); // statuses
 const UPLOAD_ATTEMPTS = 2; // a file that vanished between upload and publish is sent once more
+const PATIENCE_MS = 60_000; // an edge that restarts or is deployed is back by then
 
-export async function uploadAdapter(edge: EdgePort, { configBytes, weightBytes, rank, alpha }: AdapterBytes): Promise<AdapterFiles> {
+/** What publishing asks of the edge. */
+type Publishing = Pick<EdgePort, "putFile" | "publish">;
+
+/**
+ * The edge for a publisher that has minutes of training to lose: what another attempt may cure is tried again for a while. Files are named by
+ * their digests, and an edge that has made the version of a call whose answer was lost says so to the next one, so both may be sent twice.
+ */
+export function patiently(edge: EdgePort, retry: RetryOptions): Publishing {
+  return {
+    putFile: (bytes) => retryFor(PATIENCE_MS, () => edge.putFile(bytes), retry),
+    publish: (line, request) => retryFor(PATIENCE_MS, () => edge.publish(line, request), retry),
+  };
+}
+
+export async function uploadAdapter(
+  edge: Pick<EdgePort, "putFile">,
+  { configBytes, weightBytes, rank, alpha }: AdapterBytes,
+): Promise<AdapterFiles> {
   const [configDigest, weightsDigest] = await Promise.all([edge.putFile(configBytes), edge.putFile(weightBytes)]);
   return { configDigest, weightsDigest, rank, alpha };
 }
 
 /** @throws {policy/refused} when the edge still misses files that it was sent. */
 export async function publishVersion(
-  edge: EdgePort,
+  edge: Publishing,
   adapter: AdapterBytes,
   {
     manifest,

@@ -6,8 +6,6 @@ import { CLOSE, type CallMessage, type ReplyMessage } from "./messages.ts";
 
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: AppError) => void };
 
-const CLOSING_MS = 10_000; // longer than any one call takes
-
 export class Caller<Calls> {
   readonly #name: string;
   readonly #worker: Worker;
@@ -31,15 +29,16 @@ export class Caller<Calls> {
     );
   }
 
-  /** Ends the thread; calls under way are rejected at once, and the thread ends when the one it is at is done. */
+  /**
+   * Ends the thread; calls under way are rejected at once, and the thread ends when the one it is at is done, however long that takes: one
+   * that is terminated inside onnxruntime takes the process with it. Who cannot wait kills the process.
+   */
   async close(): Promise<void> {
     this.#end(new AppError("engine/closed", `${this.#name}: an open thread expected, got a closed one`));
     if (this.#exited) return;
     const exit = new Promise((resolve) => this.#worker.once("exit", resolve));
     this.#worker.postMessage(CLOSE);
-    const patience = setTimeout(() => void this.#worker.terminate(), CLOSING_MS);
     await exit;
-    clearTimeout(patience);
   }
 
   call<K extends keyof Calls & string>(name: K, ...args: ArgumentsOf<Calls[K]>): Promise<ResultOf<Calls[K]>> {

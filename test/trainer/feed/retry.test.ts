@@ -1,7 +1,7 @@
 /** How long a retry waits, what is tried again, and what is not. */
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
-import { backoffMs, pause, reportRetry, retryForever } from "../../../trainer/feed/retry.ts";
+import { backoffMs, pause, reportRetry, retryAfterOf, retryFor, retryForever } from "../../../trainer/feed/retry.ts";
 
 const ALWAYS = { random: { next: () => 0 }, onRetry: () => undefined };
 
@@ -36,6 +36,48 @@ describe("retryForever", () => {
       return Promise.reject(new AppError("upstream/unreachable", "down"));
     };
     expect(await retryForever(call, { ...ALWAYS, signal: stop.signal })).toBeUndefined();
+  });
+});
+
+describe("retryFor", () => {
+  it("repeats what may pass for so long, and then throws it", async () => {
+    let attempts = 0;
+    const call = () => ((attempts += 1), Promise.reject(new AppError("upstream/failed", `attempt ${attempts}`)));
+    const signal = new AbortController().signal;
+    await expect(retryFor(0, call, { ...ALWAYS, signal })).rejects.toThrow("attempt 1");
+    await expect(retryFor(20, call, { ...ALWAYS, signal })).rejects.toThrow(/attempt/);
+    expect(attempts).toBeGreaterThan(2);
+  });
+
+  it("throws what it has met when told to stop, and asks no more", async () => {
+    const stop = new AbortController();
+    let attempts = 0;
+    const call = () => ((attempts += 1), Promise.reject(new AppError("upstream/failed", "down")));
+    const waiting = retryFor(3_600_000, call, { random: { next: () => 0.9 }, signal: stop.signal, onRetry: () => stop.abort() });
+    await expect(waiting).rejects.toThrow("down");
+    expect(attempts).toBe(1);
+  });
+
+  it("waits as long as it is told to, and no longer than ten minutes", async () => {
+    const waits: number[] = [];
+    for (const retryAfterMs of [120_000, 3_600_000]) {
+      const stop = new AbortController();
+      const onRetry = (_: unknown, delayMs: number): void => {
+        waits.push(delayMs);
+        stop.abort();
+      };
+      const call = () => Promise.reject(new AppError("upstream/failed", "limited", { details: { retryAfterMs } }));
+      await expect(retryFor(3_600_000, call, { ...ALWAYS, onRetry, signal: stop.signal })).rejects.toThrow("limited");
+    }
+    expect(waits).toEqual([120_000, 600_000]);
+  });
+});
+
+describe("retryAfterOf", () => {
+  it("reads seconds and dates, and nothing else", () => {
+    const now = Date.parse("2026-01-02T03:04:05Z");
+    const headers = ["120", "Fri, 02 Jan 2026 03:05:05 GMT", "Fri, 02 Jan 2026 03:00:00 GMT", "soon", null];
+    expect(headers.map((header) => retryAfterOf(header, now))).toEqual([120_000, 60_000, 0, undefined, undefined]);
   });
 });
 

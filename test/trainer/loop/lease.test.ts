@@ -7,6 +7,7 @@ import { AppError } from "../../../shared/errors.ts";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { ASK_MS } from "../../../trainer/follower.ts";
 import { followAgents } from "../../../trainer/follow.ts";
+import { Lease } from "../../../trainer/lease.ts";
 import type { Metrics } from "../../../trainer/metrics.ts";
 import { Roster } from "../../../trainer/roster.ts";
 import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
@@ -88,6 +89,70 @@ describe("two trainers of one agent", { timeout: 300_000 }, () => {
     second.learn();
     await second.saysSoon("policy:published");
     expect(await numbersOf(agent)).toEqual([1, 0]);
+  });
+});
+
+describe("a lease", { timeout: 300_000 }, () => {
+  it("whose grant was never heard of is waited for, and taken for no twin's", async () => {
+    const agent = await newAgent();
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const [said, tokens]: [string[], number[]] = [[], []];
+    const stop = new AbortController();
+    const lost: AbortSignal[] = [];
+    const takeLease: typeof client.takeLease = async (name, request) => {
+      // The first lease is lost by its first heartbeat, so that the trainer asks again; the grant that it is given then gets lost.
+      if (request.token === 1) await client.endLease(name, 1);
+      const answer = await client.takeLease(name, request);
+      if (answer.status !== "held" || request.token !== undefined) return answer;
+      tokens.push(answer.token);
+      if (tokens.length === 2) throw new AppError("upstream/unreachable", "POST lease: an answer expected, got none");
+      return answer;
+    };
+    const ended = followAgents(
+      {
+        edge: { ...client, takeLease, listAgents: async () => [{ agent, line: "shared" }] },
+        metrics: (event) => void said.push(event),
+        ...{ name: "forgetful", leaseMs: LEASE_MS, waitMs: 0, trains: async () => true },
+        openLoop: (_, __, signal) => {
+          lost.push(signal);
+          return { ...SHARED_ONLY, step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) };
+        },
+      },
+      stop,
+    );
+    await expect.poll(() => said.filter((event) => event === "line:opened"), SOON).toHaveLength(2);
+    expect(said).toEqual(["line:opened", "lease:lost", "feed:retried", "lease:taken", "line:opened"]);
+    expect(tokens).toEqual([1, 3, 4]);
+    // What a loop is told with its token.
+    expect(lost.map(({ aborted }) => aborted)).toEqual([true, false]);
+    stop.abort();
+    await ended;
+  });
+
+  it("outlives a heartbeat that fails, and cannot say so", async () => {
+    let [beats, told] = [0, 0];
+    const lease = new Lease(
+      "desk",
+      { token: 1, waiting: 0 },
+      {
+        edge: {
+          takeLease: async () => {
+            beats += 1;
+            if (beats === 1) throw new AppError("upstream/unreachable", "POST lease: an answer expected, got none");
+            return { status: "held", token: 1, waiting: 7 };
+          },
+          endLease: async () => undefined,
+        },
+        metrics: () => {
+          told += 1;
+          throw new Error("no space left on device");
+        },
+        ...{ name: "first", leaseMs: 60 },
+      },
+    );
+    await expect.poll(() => lease.waiting, SOON).toBe(7);
+    expect([told, lease.lost.aborted]).toEqual([1, false]);
+    await lease.end();
   });
 });
 
@@ -198,6 +263,34 @@ describe("many agents", { timeout: 300_000 }, () => {
     reached = false;
     await expect(ended).rejects.toMatchObject({ code: "auth/forbidden" });
     expect(stop.signal.aborted).toBe(true);
+  });
+
+  it("are followed on while the list of them is answered strangely, and given back where the key is taken no more", async () => {
+    const [known, added] = [await newAgent(), await newAgent()];
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const stop = new AbortController();
+    const said: string[] = [];
+    let answer = async (): Promise<string[]> => [known];
+    const ended = followAgents(
+      {
+        edge: { ...client, listAgents: async () => (await answer()).map((agent) => ({ agent, line: "shared" })) },
+        metrics: (event, { agent, code }) => void said.push(`${event} ${String(event === "feed:retried" ? code : agent)}`),
+        ...{ name: "deployed", leaseMs: 600_000, waitMs: 0, trains: async () => true },
+        openLoop: () => ({ ...SHARED_ONLY, step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) }),
+      },
+      stop,
+    );
+    await expect.poll(() => said, SOON).toEqual([`line:opened ${known}`]);
+    answer = () => Promise.reject(new AppError("upstream/invalid", "/agents: the contract's shape expected, got <html>"));
+    await expect.poll(() => said.slice(1), SOON).toContain("feed:retried upstream/invalid");
+    answer = async () => [known, added];
+    await expect.poll(() => said, SOON).toContain(`line:opened ${added}`);
+    expect(stop.signal.aborted).toBe(false);
+    answer = () => Promise.reject(new AppError("auth/forbidden", "no trainer's key"));
+    await expect(ended).rejects.toMatchObject({ code: "auth/forbidden" });
+    expect(stop.signal.aborted).toBe(true);
+    for (const agent of [known, added])
+      expect(await client.takeLease(agent, { holder: "another", ttlMs: 1_000 })).toMatchObject({ status: "held" });
   });
 
   it.each([

@@ -107,6 +107,32 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect((await notesOf(agent)).map(({ learnedBy }) => learnedBy)).toEqual([null, 1]);
   });
 
+  it("ends an update at its next step once its lease is lost, and gates and publishes nothing of it", async () => {
+    const agent = await calledAgent();
+    const lost = new AbortController();
+    const reason = new AppError("lease/lost", "another trainer has the agent now");
+    const learner = learning(shape);
+    const steps: number[] = [];
+    const losing: Learner = {
+      update: async (request) => {
+        for (let done = 1; done <= 9; done += 1) {
+          request.onStep?.({ done, of: 9 });
+          steps.push(done);
+          if (done === 2) lost.abort(reason);
+        }
+        return learner.update(request);
+      },
+    };
+    await expect(loopOf(agent, { judge: judging(REJECTS), learner: losing, signal: lost.signal }).step(2_000)).rejects.toBe(reason);
+    expect([steps, learner.updates, (await headOf(agent)).latest]).toEqual([[1, 2], 0, 0]);
+    const late = new AbortController();
+    const ending: Learner = { update: (request) => (late.abort(reason), learner.update(request)) };
+    let gated = 0;
+    const gate: LoopParts["gate"] = async () => ((gated += 1), PASSING);
+    await expect(loopOf(agent, { judge: judging(REJECTS), learner: ending, gate, signal: late.signal }).step(2_000)).rejects.toBe(reason);
+    expect([learner.updates, gated, (await headOf(agent)).latest]).toEqual([1, 0, 0]);
+  });
+
   it("says what it is doing, step by step, and what a turn was trained with goes with the version", async () => {
     const agent = await correctedAgent();
     const learner = learning(shape);

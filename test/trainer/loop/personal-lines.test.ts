@@ -1,6 +1,6 @@
 /** When the personal lines of an agent are worked for: as they have news, and as something that waits becomes due. Edge and loops are stand-ins. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import { PersonalLines } from "../../../trainer/personal.ts";
 import { Random } from "../../../trainer/random.ts";
@@ -47,5 +47,28 @@ describe("PersonalLines", () => {
     await running;
     expect(steps).toBe(2);
     expect(edge.polls).toBeLessThan(WATCHED_MS / STEP_MS);
+  });
+
+  it("works for what became due where the machine's clock was set back meanwhile", async () => {
+    const stop = new AbortController();
+    let steps = 0;
+    const loop = {
+      get dueInMs(): number | undefined {
+        queueMicrotask(() => vi.setSystemTime(new Date(0))); // once it is noted
+        return steps === 1 ? 20 : undefined;
+      },
+      step: async () => ((steps += 1), "waiting" as const),
+    };
+    const retry = { random: new Random(1), onRetry: () => undefined };
+    const lines = new PersonalLines({ edge: tellingOnce(), agent: "assistant", openLoop: () => loop, waitMs: 50, retry });
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const running = lines.run(stop.signal);
+      await vi.waitUntil(() => steps === 2, { timeout: 20_000 });
+      stop.abort();
+      await running;
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });

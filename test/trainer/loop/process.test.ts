@@ -43,6 +43,18 @@ describe("trainer/main.ts", { timeout: 60_000 }, () => {
     expect(code).toBe(0);
   });
 
+  it("ends cleanly on Ctrl-C under npm, where the terminal tells it and bootstrap.mjs once more", async () => {
+    const fixed = ["cli/bootstrap.mjs", "trainer/main.ts", "--url", "http://127.0.0.1:9", "--base", base, "--state", folder];
+    const child = spawn(process.execPath, fixed, {
+      env: { ...process.env, NEXTSTATE_TRAINER_KEY: "nsk_trainer_x" },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true, // a group of its own, as a terminal has one
+    });
+    await lineWith(child, "feed:retried");
+    process.kill(-Number(child.pid), "SIGINT");
+    expect(await once(child, "exit")).toEqual([0, null]);
+  });
+
   it("says which of the judge's files its base lacks, and who judges then", async () => {
     const child = startTrainer([]);
     const said = await lineWith(child, "feed:retried");

@@ -99,6 +99,7 @@ export type LoopParts = {
   readonly reviewNotes?: LoopDependencies["reviewNotes"];
   readonly gate?: LoopDependencies["gate"];
   readonly metrics?: LoopDependencies["metrics"];
+  readonly signal?: AbortSignal;
   readonly config?: Partial<TrainerConfig>;
   readonly line?: string;
   /** Over the real client's. */
@@ -117,6 +118,7 @@ export function loopOf(
     reviewNotes = async () => [],
     gate = async () => PASSING,
     metrics = () => undefined,
+    signal,
     config,
     changed,
     line = "shared",
@@ -126,6 +128,7 @@ export function loopOf(
   const port = { ...client, ...changed?.(client) };
   const deps: LoopDependencies = {
     edge: port,
+    ...(signal !== undefined && { signal }),
     judge,
     learner,
     queued,

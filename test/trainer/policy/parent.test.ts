@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readBase } from "../../../cli/base-files.ts";
+import { AppError } from "../../../shared/errors.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
 import { createParentLoader, hasBase } from "../../../trainer/policy/parent.ts";
 import { largeAdapter } from "../../helpers/large-adapter.ts";
@@ -34,6 +35,25 @@ describe("createParentLoader", () => {
       /model.safetensors in .* of the edge's base expected/,
     );
     await expect(load({ adapter: null, baseDigest: named.digest })).rejects.toMatchObject({ code: "policy/digest" });
+  });
+
+  it("compares the base once, whoever asks at once and however it comes out, and again where the edge was away", async () => {
+    const [own, other] = [await writeRandomBase(join(folder, "once"), 4), await writeRandomBase(join(folder, "not"), 5)];
+    const [served, foreign] = [await readBase(own), await readBase(other)];
+    const manifests = new Map([served, foreign].map(({ digest, manifestJson }) => [digest, new TextEncoder().encode(manifestJson)]));
+    const asked: string[] = [];
+    const away = new AppError("upstream/unreachable", "no edge");
+    const getFile = async (digest: string): Promise<Uint8Array<ArrayBuffer>> => {
+      asked.push(digest);
+      if (asked.length === 1) throw away;
+      return manifests.get(digest) ?? new Uint8Array();
+    };
+    const load = createParentLoader({ getFile }, { base: loadBase(own), folder: own });
+    const has = ({ digest }: { digest: string }): Promise<boolean> => hasBase(load, { baseDigest: digest });
+    await expect(has(served)).rejects.toBe(away);
+    expect(await Promise.all([has(served), has(served), has(foreign), has(foreign)])).toEqual([true, true, false, false]);
+    expect([await has(served), await has(foreign)]).toEqual([true, false]);
+    expect(asked).toEqual([served.digest, served.digest, foreign.digest]);
   });
 
   it("reads an adapter that is asked for twice running once, and another one in between anew", async () => {
