@@ -77,9 +77,12 @@ async function main(): Promise<void> {
   const { CLOUDFLARE_ACCOUNT_ID } = process.env;
   const account = await findAccount(wrangler, options.account ?? CLOUDFLARE_ACCOUNT_ID ?? context.configured.account_id);
   say(`Deploying ${target.name} to the account ${account.name} …`);
-  await refuseOtherBase(options, target);
+  const checkBase = await findCheck(options, target);
+  const keysHere = await readKeys(target.folder).catch(() => undefined);
+  if (keysHere !== undefined) await checkBase?.(keysHere); // before anything is changed
   const { keys, deployed } = await deploy({
     ...context,
+    checkBase,
     wrangler: wrangler.with({ CLOUDFLARE_ACCOUNT_ID: account.id }),
     newKeys: options["new-keys"],
     say: (step, what) => say(`${step.padEnd(9)}${what}`),
@@ -138,17 +141,17 @@ function secretNames(text: string): string[] {
   return Object.keys(text.trimStart().startsWith("{") ? (JSON.parse(text) as object) : parseEnv(text));
 }
 
-/** Agents keep the base that they were made with, so another one is refused before anything is changed. */
-async function refuseOtherBase({ url }: Options, target: Target): Promise<void> {
-  const known = url ?? (await readEndpoint(target.folder));
-  const keys = await readKeys(target.folder).catch(() => undefined);
-  if (known === undefined || keys === undefined) return;
-  const up = await fetch(`${known}/healthz`).then(
+/** What refuses another base than the deployed agents have, which they keep; undefined where no address is known that answers. */
+async function findCheck({ url: named }: Options, target: Target): Promise<((keys: LocalKeys) => Promise<unknown>) | undefined> {
+  const url = named ?? (await readEndpoint(target.folder));
+  if (url === undefined) return undefined;
+  const up = await fetch(`${url}/healthz`).then(
     ({ ok }) => ok,
     () => false,
   );
   const { folder, baseDigest } = target;
-  if (up) await seedAgent({ url: known, adminKey: keys.admin, keysFile: keysFile(folder), baseDigest }, adviceFor(target));
+  const check = ({ admin }: LocalKeys) => seedAgent({ url, adminKey: admin, keysFile: keysFile(folder), baseDigest }, adviceFor(target));
+  return up ? check : undefined;
 }
 
 function adviceFor({ name }: Target): Advice {

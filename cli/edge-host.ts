@@ -68,7 +68,7 @@ export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost>
   claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });
-  const ai = options.workersAi === undefined ? {} : { serviceBindings: { AI: { name: "workers-ai", entrypoint: "Ai" } } };
+  const ai = options.workersAi === undefined ? {} : { ...SIGNALLED, serviceBindings: { AI: { name: "workers-ai", entrypoint: "Ai" } } };
   const secret = { ...configured, ...ai, r2Buckets: { ARTIFACTS: { id: bucketName(stateFolder) } } };
   const miniflare = withoutSignalHandlers(() => createMiniflare(stateFolder, secret, options));
   const endGuard = startGuard(stateFolder);
@@ -148,8 +148,16 @@ function createMiniflare(
   );
 }
 
+/** Cloudflare's own binding runs in the Worker; one that stands in for it is another, to which an AbortSignal goes under this flag alone. */
+const SIGNALLED = { compatibilityFlags: ["enable_abortsignal_rpc"] };
+
 function aiWorker(source: string): V4WorkerOptions {
-  return { name: "workers-ai", compatibilityDate: "2026-11-01", modules: [{ type: "ESModule", path: "ai.mjs", contents: source }] };
+  return {
+    name: "workers-ai",
+    compatibilityDate: "2026-11-01",
+    ...SIGNALLED,
+    modules: [{ type: "ESModule", path: "ai.mjs", contents: source }],
+  };
 }
 
 /** Miniflare ends the whole process on a signal; here that is up to the caller, and the guard ends workerd in any case. */

@@ -1,9 +1,10 @@
 # A trainer with CUDA. From the repository's root, on a machine with NVIDIA's container toolkit:
 #
 #   docker build -f deploy/trainer.Dockerfile -t nextstate-trainer .
-#   docker run --gpus all -e NEXTSTATE_TRAINER_KEY nextstate-trainer --url https://<name>.<account>.workers.dev
+#   docker run -d --restart on-failure --gpus all -v nextstate-trainer:/nextstate/state \
+#     -e NEXTSTATE_TRAINER_KEY nextstate-trainer --url https://<name>.<account>.workers.dev
 #
-# It fetches the base that the edge serves; the image has the shipped one, for the judge's files beside it. Without --gpus it trains on the CPU. Its libraries are those that onnxruntime-node 1.30 asks for: CUDA 12, cuDNN 9.
+# A wrong key ends it with 2, after which Docker, other than the service, starts it again. It fetches the base that the edge serves, once, as the volume keeps it; the image has the shipped one, for the judge's files beside it. Without --gpus it trains on the CPU. Its libraries are those that onnxruntime-node 1.30 asks for: CUDA 12, cuDNN 9.
 FROM node:24-bookworm-slim AS node
 
 FROM nvidia/cuda:12.8.1-cudnn-runtime-ubuntu24.04

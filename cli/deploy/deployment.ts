@@ -1,6 +1,6 @@
 /** A deployment step by step. Each looks first and does what is missing, so it can be run again, whatever broke off before. */
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -27,6 +27,8 @@ export type DeploymentOptions = {
   readonly secretsFile: string | undefined;
   /** Makes keys where the database has some that are not in the target's folder. */
   readonly newKeys: boolean;
+  /** Asks the deployed Worker whether its agents have this base; undefined where no address is known that answers. */
+  readonly checkBase: ((keys: LocalKeys) => Promise<unknown>) | undefined;
   readonly say: (step: string, what: string) => void;
 };
 
@@ -39,17 +41,21 @@ export async function deploy(options: DeploymentOptions): Promise<Deployment> {
   const config = await writeAccountConfig(target.folder, accountConfig(configured, target, { root, databaseId }));
   await migrate(options, config);
   const keys = await ensureKeys(options, config);
+  await recordBase(target);
   await ensureBase(options);
   return { keys, deployed: await uploadWorker(options, config) };
 }
 
-async function ensureDatabase({ wrangler, target, say }: DeploymentOptions): Promise<string> {
+async function ensureDatabase({ wrangler, target, checkBase, say }: DeploymentOptions): Promise<string> {
   const databases = await wrangler.json(Databases, ["d1", "list", "--json"]);
   const found = databases.find(({ name }) => name === target.name);
   if (found !== undefined) {
+    // Agents keep the base that they were made with, so another machine has to know which that is.
+    if (checkBase === undefined && (await recordedBase(target)) !== target.baseDigest) throw unknownBase(target);
     say("database", `${target.name} is there`);
     return found.uuid;
   }
+  await recordBase(target); // before there is anything that the next run would find and know nothing of
   const output = await wrangler.run(commands.createDatabase(target));
   const [uuid] = UUID.exec(output) ?? [];
   if (uuid === undefined) throw new AppError("upstream/invalid", `wrangler d1 create: the database's id expected, got ${output}`);
@@ -98,7 +104,7 @@ async function migrate({ wrangler, root, target, say }: DeploymentOptions, confi
 }
 
 /** Plain in the target's folder, hashed in the database. @throws {input/invalid} where others hold the keys */
-async function ensureKeys({ wrangler, target, newKeys, say }: DeploymentOptions, config: string): Promise<LocalKeys> {
+async function ensureKeys({ wrangler, target, newKeys, checkBase, say }: DeploymentOptions, config: string): Promise<LocalKeys> {
   const file = keysFile(target.folder);
   const here = existsSync(file);
   const select = "SELECT count(*) AS keys FROM keys WHERE kind = 'admin' AND revoked_at IS NULL";
@@ -112,6 +118,7 @@ async function ensureKeys({ wrangler, target, newKeys, say }: DeploymentOptions,
   }
   const keys = await readOrCreateKeys(target.folder);
   await wrangler.run(commands.runSql(target, config, await keyStatements(keys, { name: "deploy", at: Date.now() })));
+  if (!here) await checkBase?.(keys); // of a folder that had them it was asked before
   say("keys", here ? `of ${file}` : `were made, plain in ${file}, hashed in the database`);
   return keys;
 }
@@ -124,9 +131,31 @@ async function uploadWorker({ wrangler, target, secretsFile, say }: DeploymentOp
   return readDeployed(outputFile);
 }
 
+function unknownBase({ name, folder }: Target): AppError {
+  return new AppError(
+    "input/invalid",
+    `database ${name} is there: a word of its agents' base expected, got none, as ${folder} has not deployed this base there and no address is known that answers; ` +
+      "name the Worker's with --url, bring the whole folder from where it was deployed, or take another --name",
+  );
+}
+
+/** Which base was deployed from the folder last; undefined before the first. */
+function recordedBase({ folder }: Target): Promise<string | undefined> {
+  return readLine(join(folder, "base"));
+}
+
+async function recordBase({ folder, baseDigest }: Target): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "base"), `${baseDigest}\n`);
+}
+
 /** Where a deployment answered last time; undefined before the first. */
-export async function readEndpoint(folder: string): Promise<string | undefined> {
-  return readFile(join(folder, "endpoint"), "utf8").then(
+export function readEndpoint(folder: string): Promise<string | undefined> {
+  return readLine(join(folder, "endpoint"));
+}
+
+function readLine(file: string): Promise<string | undefined> {
+  return readFile(file, "utf8").then(
     (text) => text.trim(),
     () => undefined,
   );

@@ -175,6 +175,11 @@ export async function lastSeq({ DB }: Pick<EventLog, "DB">): Promise<number> {
   return row?.seq ?? 0;
 }
 
+/** The highest `seq` that an event was ever given, its row there or not. A database that was restored goes on from where it was. */
+export async function lastGivenSeq({ DB }: Pick<EventLog, "DB">): Promise<number> {
+  return (await DB.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").first<number>("seq")) ?? 0;
+}
+
 async function readAll(log: EventLog, rows: readonly EventRow[]): Promise<LoggedEvent[]> {
   const read: LoggedEvent[] = [];
   for (const row of rows) read.push(toLoggedEvent(row, row.payload ?? (await readPayload(log, row))));

@@ -49,8 +49,15 @@ export function toolsOf({ tools, sampling: { toolChoice, parallelToolCalls } }: 
   return { tools, tool_choice: choice, parallel_tool_calls: parallelToolCalls };
 }
 
+/** For llama.cpp's server and Workers AI, which read past a choice by name: one tool that must be called is the same. */
+export function namedAlone({ tools, sampling: { toolChoice } }: EngineTurn): Record<string, unknown> {
+  if (tools.length === 0) return {};
+  if (typeof toolChoice === "string") return { tools: tools.map(spelledOut), tool_choice: toolChoice };
+  return { tools: tools.filter((tool) => tool.function.name === toolChoice.name).map(spelledOut), tool_choice: "required" };
+}
+
 /** A tool with what it may be without, and what older builds of llama.cpp's server and the schema of Workers AI require. */
-export function spelledOut<Tool extends EngineTurn["tools"][number]>(tool: Tool): Tool {
+function spelledOut<Tool extends EngineTurn["tools"][number]>(tool: Tool): Tool {
   const parameters = { type: "object", properties: {}, ...tool.function.parameters };
   return { ...tool, function: { description: "", ...tool.function, parameters } };
 }

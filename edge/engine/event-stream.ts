@@ -10,21 +10,21 @@ export async function* eventsOf(upstream: Upstream, call: Call, signal: AbortSig
   const patience = new Patience(upstream.timeoutMs, signal);
   try {
     const { body } = await request(upstream, call, patience);
-    if (body !== null) yield* readEvents(upstream, body, patience);
+    if (body !== null) yield* readEvents(upstream, body, { patience });
   } finally {
     patience.end();
   }
 }
 
-/** The events of a body. @throws {upstream/…} {UpstreamRefusal} */
+/** The events of a body. @param read.onDone told where it ends with `[DONE]` @throws {upstream/…} {UpstreamRefusal} */
 export async function* readEvents(
   upstream: Upstream,
   body: ReadableStream<Uint8Array>,
-  patience: Patience,
+  { patience, onDone }: { patience: Patience; onDone?: () => void },
 ): AsyncGenerator<unknown, void, void> {
   let begun = false;
   for await (const data of dataOf(upstream, body, patience)) {
-    if (data === "[DONE]") return;
+    if (data === "[DONE]") return onDone?.();
     const event = parseEvent(upstream, data);
     const said = readError(event);
     // What comes in place of an answer is what a status would have said, had it not been sent.

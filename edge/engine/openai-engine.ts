@@ -40,6 +40,8 @@ const UNKNOWN_ADAPTER: Readonly<Record<OpenAiEngine["flavour"], readonly number[
   llamacpp: [400, 404],
   generic: [],
 };
+/** Of the sampling that chat completions take, off whatever the server was started with. */
+const NO_PENALTIES = { repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 } as const;
 const NOT_ASKED = "the engine's chat completions, which calls, JSON, thoughts and log-probs for the client need, do not report token ids";
 
 export function createOpenAiEngine(env: Env, engine: OpenAiEngine, ensureAdapter: EnsureAdapter): Engine {
@@ -111,9 +113,7 @@ async function plan(
         return_token_ids: true,
         logprobs: true,
         top_logprobs: turn.sampling.topLogprobs,
-        top_k: 0,
-        min_p: 0,
-        repetition_penalty: 1,
+        ...{ top_k: 0, min_p: 0, ...NO_PENALTIES },
       };
       return chat(engine, turn, { model: adapter ?? engine.model, extra });
     }
@@ -121,7 +121,7 @@ async function plan(
       const encoded = isPlainText(engine, turn) ? await encodeForGenerate(upstream, { turn, engine, signal }) : NOT_ASKED;
       if (typeof encoded !== "string") return generate(engine, turn, { promptTokens: encoded, adapter });
       const model = adapter === undefined ? engine.model : `${engine.model}:${adapter}`;
-      return chat(engine, turn, { model, extra: { top_k: -1, min_p: 0, repetition_penalty: 1 }, silence: encoded });
+      return chat(engine, turn, { model, extra: { top_k: -1, min_p: 0, ...NO_PENALTIES }, silence: encoded });
     }
     case "llamacpp": {
       const present = await llamaAdapters(upstream, signal);
@@ -152,7 +152,7 @@ function generate(
 ): Plan {
   const { temperature, topP, stop, seed, maxTokens } = drawn(engine, turn);
   const sampling_params = {
-    ...{ temperature, top_p: topP, top_k: -1, min_p: 0, repetition_penalty: 1, max_new_tokens: maxTokens, sampling_seed: seed },
+    ...{ temperature, top_p: topP, top_k: -1, min_p: 0, ...NO_PENALTIES, max_new_tokens: maxTokens, sampling_seed: seed },
     ...(stop.length === 0 ? {} : { stop }),
   };
   const lora = adapter === undefined ? {} : { lora_path: adapter };
@@ -173,9 +173,20 @@ function complete(
   return { asked: { path: "/completion", body }, stream: new CompletionStream(promptTokens), silence: undefined };
 }
 
+/** Whether a seed asks for a random one: −1 of vLLM and llama.cpp, to which a seed is 32 bits, so that others are −1, too. */
+function isNoSeed(flavour: OpenAiEngine["flavour"], seed: number): boolean {
+  return (flavour === "vllm" && seed === -1) || (flavour === "llamacpp" && seed >>> 0 === 0xffff_ffff);
+}
+
 /** What an engine would answer otherwise than it was asked to. @throws {input/unsupported} */
-function checkTurn(engine: OpenAiEngine, { tools, sampling, policy }: EngineTurn): void {
+function checkTurn(engine: OpenAiEngine, { tools, sampling, policy, seed }: EngineTurn): void {
   const { flavour } = engine;
+  if (isNoSeed(flavour, seed))
+    throw new AppError(
+      "input/unsupported",
+      `seed: one that is kept expected, got ${seed}, for which ${flavour} draws another; choose another or leave it out`,
+      { details: { param: "seed" } },
+    );
   if (flavour === "llamacpp" && sampling.logprobs && tools.length > 0)
     throw new AppError("input/unsupported", "logprobs: llama.cpp's server reports none beside tools; leave one of them out", {
       details: { param: "logprobs" },

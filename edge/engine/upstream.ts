@@ -61,12 +61,23 @@ export function patientFor(upstream: Upstream, bytes: number): Upstream {
 }
 
 /** The answer of a call that succeeded, its body unread. @throws {UpstreamRefusal} and what `unanswered` makes of a failed connection */
-export async function request(upstream: Upstream, call: Call, patience: Patience): Promise<Response> {
+export function request(upstream: Upstream, call: Call, patience: Patience): Promise<Response> {
+  const again = (thrown: unknown): boolean => mayRepeat(call, thrown);
+  return withRepeats(() => attemptOnce(upstream, call, patience), { upstream, patience, again });
+}
+
+/** What is asked once, and once more while `again` says that what was thrown allows it. @throws as `request` */
+export async function withRepeats<Answer>(
+  ask: () => Promise<Answer>,
+  { upstream, patience, again }: { upstream: Upstream; patience: Patience; again: (thrown: unknown) => boolean },
+): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await attemptOnce(upstream, call, patience);
-    if (outcome instanceof Response) return outcome;
-    if (!mayRepeat(call, outcome) || attempt === ATTEMPTS || patience.over)
-      throw outcome instanceof UpstreamRefusal ? outcome : unanswered(upstream, patience, outcome);
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (!again(thrown) || attempt === ATTEMPTS || patience.over)
+        throw thrown instanceof UpstreamRefusal ? thrown : unanswered(upstream, patience, thrown);
+    }
     await scheduler.wait(Math.random() * FIRST_DELAY_MS * 2 ** attempt);
   }
 }
@@ -124,20 +135,17 @@ export function unanswered({ what, timeoutMs }: Upstream, patience: Patience, ca
   });
 }
 
-async function attemptOnce({ url, headers }: Upstream, { method, path, body }: Call, patience: Patience): Promise<unknown> {
-  try {
-    const sent = { ...headers, ...(typeof body === "string" ? { "content-type": "application/json" } : {}) };
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: sent,
-      signal: patience.signal,
-      redirect: "manual", // what a key is sent to is decided by whoever set it
-      ...(body === undefined ? {} : { body }),
-    });
-    return response.ok ? response : new UpstreamRefusal(response.status, await readSaid(response));
-  } catch (thrown) {
-    return thrown;
-  }
+async function attemptOnce({ url, headers }: Upstream, { method, path, body }: Call, patience: Patience): Promise<Response> {
+  const sent = { ...headers, ...(typeof body === "string" ? { "content-type": "application/json" } : {}) };
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: sent,
+    signal: patience.signal,
+    redirect: "manual", // what a key is sent to is decided by whoever set it
+    ...(body === undefined ? {} : { body }),
+  });
+  if (response.ok) return response;
+  throw new UpstreamRefusal(response.status, await readSaid(response));
 }
 
 /**

@@ -2,7 +2,7 @@
  * Workers AI through its binding. It tells text only, no ids and no log-probs, and JSON in one piece.
  * @see https://developers.cloudflare.com/workers-ai/configuration/bindings/ `env.AI.run`
  * @see https://developers.cloudflare.com/workers-ai/features/function-calling/
- * @see https://github.com/cloudflare/ai/blob/main/packages/workers-ai-provider/src/streaming.ts calls in pieces, text as numbers
+ * @see https://github.com/cloudflare/ai/blob/main/packages/workers-ai-provider/src/streaming.ts calls in pieces, text as numbers; utils.ts a call by name
  * @see https://developers.cloudflare.com/workers-ai/models/llama-3.2-11b-vision-instruct/ the schema of its inputs
  */
 import { z } from "zod";
@@ -12,19 +12,32 @@ import type { Env } from "../env.ts";
 import type { AnswerDelta } from "../policy/completion.ts";
 import { toChunk, WholeCompletion } from "./answer-events.ts";
 import { AnswerParts } from "./answer-parts.ts";
-import { drawn, spelledOut, toolsOf } from "./bodies.ts";
+import { drawn, namedAlone, toolsOf } from "./bodies.ts";
 import { ChatStream } from "./chat-stream.ts";
 import { readEvents } from "./event-stream.ts";
 import type { EnsureAdapter } from "./openai-engine.ts";
 import { Patience } from "./patience.ts";
 import { UNKNOWN_PROMPT, type AnswerEnd, type AnswerStep, type Engine, type EngineTurn, type PieceStep } from "./port.ts";
 import { reportOf, type Told } from "./report.ts";
-import { toAppError, unanswered, type Upstream } from "./upstream.ts";
+import { toAppError, type Upstream, UpstreamRefusal, withRepeats } from "./upstream.ts";
 
 /** The part of the `AI` binding that is used. */
-export type AiBinding = { run(model: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> };
+export type AiBinding = {
+  run(model: string, inputs: Readonly<Record<string, unknown>>, options: { signal: AbortSignal }): Promise<unknown>;
+};
 
 const SILENCE = "Workers AI reports no token ids";
+/**
+ * The status of a refusal by the code that its message begins with; without one it is the service's own fault. Those of 403 are left out: the
+ * binding has no key, and the words say which terms to agree to.
+ * @see https://developers.cloudflare.com/workers-ai/platform/errors/
+ */
+const STATUSES: Readonly<Record<string, number>> = {
+  ...{ 3003: 400, 3039: 400, 5004: 400, 5007: 400 },
+  ...{ 3006: 413, 3007: 408, 3008: 408, 3042: 404 },
+  ...{ 3036: 429, 3040: 429 },
+};
+const OUT_OF_CAPACITY = /^3040:/; // of the moment; the other 429 is a day's allocation
 const MOST_SEED = 9_999_999_999;
 const count = z.number().int().min(0);
 
@@ -37,6 +50,7 @@ const Piece = z.object({
   response: z.union([z.string(), z.number()]).nullish(),
   tool_calls: z.array(CallPiece).nullish(),
   usage: z.object({ prompt_tokens: count, completion_tokens: count }).nullish(),
+  finish_reason: z.string().nullish(),
 });
 /** Newer models of the catalogue stream chunks of chat completions. */
 const ChunkLike = z.object({ choices: z.array(z.unknown()) });
@@ -79,7 +93,8 @@ async function* answer(
   const inputs = {
     messages: turn.messages.map(withText),
     ...{ stream: turn.sampling.responseFormat.type === "text", max_tokens: maxTokens, temperature, top_p: topP, seed },
-    ...toolsOf({ ...turn, tools: turn.tools.map(spelledOut) }),
+    ...toolsOf(turn),
+    ...namedAlone(turn),
     ...formatOf(turn.sampling),
     ...(adapter === null ? {} : { lora: adapterName(policyDigest) }),
   };
@@ -87,8 +102,10 @@ async function* answer(
   try {
     const said = await run(env, { engine, inputs, upstream }, patience);
     const stream = new PieceStream(maxTokens);
-    if (said instanceof ReadableStream) for await (const event of readEvents(upstream, said, patience)) yield stream.push(event);
-    else yield stream.pushWhole(said);
+    if (said instanceof ReadableStream) {
+      const events = readEvents(upstream, said, { patience, onDone: () => stream.close() });
+      for await (const event of events) yield stream.push(event);
+    } else yield stream.pushWhole(said);
     yield stream.end();
   } catch (thrown) {
     throw toAppError(upstream, thrown);
@@ -119,16 +136,33 @@ async function run(
       "upstream/invalid",
       'Workers AI: the binding AI expected, got none; add [ai] with binding = "AI" to wrangler.toml and deploy',
     );
-  const asked = AI.run(engine.model, inputs).catch((cause: unknown) => {
-    throw new AppError("upstream/failed", `Workers AI refused the request: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+  const { signal } = patience;
+  const given = new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const ask = async (): Promise<unknown> => {
+    const asked = AI.run(engine.model, inputs, { signal });
+    asked.then((late) => (signal.aborted ? stop(late) : undefined)).catch(() => undefined); // heard below, or too late
+    try {
+      return await Promise.race([asked, given]);
+    } catch (thrown) {
+      throw signal.aborted ? thrown : refusalOf(thrown);
+    }
+  };
+  return withRepeats(ask, {
+    upstream,
+    patience,
+    again: (thrown) => thrown instanceof UpstreamRefusal && OUT_OF_CAPACITY.test(thrown.said),
   });
-  // The binding takes no signal: what comes too late is thrown away.
-  const given = new Promise<never>((_, reject) =>
-    patience.signal.addEventListener("abort", () => reject(unanswered(upstream, patience, patience.signal.reason))),
-  );
-  return Promise.race([asked, given]);
+}
+
+/** What is there once nobody waits: a stream would go on, and cost, until it is cancelled. */
+async function stop(late: unknown): Promise<void> {
+  if (late instanceof ReadableStream) await late.cancel();
+}
+
+function refusalOf(thrown: unknown): UpstreamRefusal {
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const [, code = ""] = /^(\d{4}):/.exec(said) ?? [];
+  return new UpstreamRefusal(STATUSES[code] ?? 500, said);
 }
 
 /** Events with `response`, or chunks of a chat completion; or one whole answer of either kind. */
@@ -137,6 +171,7 @@ class PieceStream {
   readonly #parts = new AnswerParts();
   #chat: ChatStream | undefined;
   #usage: { prompt_tokens: number; completion_tokens: number } | undefined;
+  #finishReason: string | undefined;
   #whole = false;
   #calls = 0;
 
@@ -150,8 +185,9 @@ class PieceStream {
     const parsed = Piece.safeParse(event);
     if (!parsed.success)
       throw new AppError("upstream/invalid", `Workers AI: pieces of an answer expected; ${z.prettifyError(parsed.error)}`);
-    const { response, tool_calls: calls, usage } = parsed.data;
+    const { response, tool_calls: calls, usage, finish_reason: finishReason } = parsed.data;
     this.#usage = usage ?? this.#usage;
+    this.#finishReason = finishReason ?? this.#finishReason;
     const text = this.#parts.text(String(response ?? ""));
     return { kind: "piece", deltas: [...text, ...(calls ?? []).flatMap((call) => this.#call(call))], logProbs: [] };
   }
@@ -166,9 +202,14 @@ class PieceStream {
     return this.#parts.call(place, { name, text: piece ? text : (text ?? "{}") });
   }
 
+  /** The stream has said that it is whole. */
+  close(): void {
+    this.#whole = true;
+  }
+
   /** Its `response` may be the value that the JSON is of. */
   pushWhole(answer: unknown): PieceStep {
-    this.#whole = true;
+    this.close();
     const chat = WholeCompletion.safeParse(answer);
     if (chat.success) return this.push(toChunk(chat.data));
     const given = Held.safeParse(answer).data;
@@ -178,13 +219,15 @@ class PieceStream {
   end(): AnswerEnd {
     const report = (told: Told) => reportOf(told, { silence: SILENCE, distortion: undefined });
     if (this.#chat !== undefined) return this.#chat.end(report);
-    // These events do not say why the answer ended; a stream without counts was cut off.
-    if (this.#usage === undefined && !this.#whole)
+    // Counts, a reason and [DONE] each come last, and not every model sends them all; a stream without any was cut off.
+    if (this.#usage === undefined && this.#finishReason === undefined && !this.#whole)
       throw new AppError("upstream/failed", "Workers AI ended its answer without an end; try again");
     const { prompt_tokens: promptCount, completion_tokens: responseCount } = this.#usage ?? {};
     const deltas = this.#parts.finish();
     const { content, calls } = this.#parts;
-    const finishReason = this.#parts.finishReason((responseCount ?? 0) >= this.#maxTokens ? "length" : "stop");
+    // Most do not say why they ended: one that has all the tokens that it may have was cut.
+    const cut = this.#finishReason === "length" || (responseCount ?? 0) >= this.#maxTokens;
+    const finishReason = this.#parts.finishReason(cut ? "length" : "stop");
     const told = { promptTokens: undefined, responseTokens: [], logProbs: [], promptCount, responseCount };
     return {
       kind: "end",

@@ -10,7 +10,7 @@ import { PublishRequest } from "../../shared/policy.ts";
 import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type Lost, type Trainer } from "../agent/port.ts";
-import { appendEvents, deletedAmong, eventsById, foreignTurns, type EventLog, lastSeq } from "../db/events.ts";
+import { appendEvents, deletedAmong, eventsById, foreignTurns, type EventLog, lastGivenSeq, lastSeq } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { saidIn } from "./given-notes.ts";
@@ -30,7 +30,9 @@ export function mountTrainerLines(app: App): void {
 
   app.get(`${LINE}/head`, async (context) => {
     const [agent, line] = [agentParam(context), lineParam(context)];
-    return context.json(found(await agentOf(context.env, agent).head(line), `line ${line} of agent ${agent}`));
+    const head = found(await agentOf(context.env, agent).head(line), `line ${line} of agent ${agent}`);
+    await checkFollowed(context.env, line, head.cursor);
+    return context.json(head);
   });
 
   app.get(`${LINE}/versions/:version`, async (context) => {
@@ -230,6 +232,21 @@ function rewardsOf({ judgements }: JudgementBatch, of: { agent: string; line: st
       ({ agent, line, payload }) => agent === of.agent && line === of.line && (payload.judge !== "verifiable" || payload.reward !== 0),
     )
     .map(({ turnId, payload: { reward } }) => ({ turnId, reward }));
+}
+
+/**
+ * A log that was restored to before a line's cursor gives numbers that the line has passed: what is said then would never be read, without a word.
+ * Every step of a trainer begins here. @throws {input/invalid}
+ */
+async function checkFollowed(log: EventLog, line: string, cursor: number): Promise<void> {
+  const last = await lastGivenSeq(log);
+  if (cursor > last)
+    throw new AppError(
+      "input/invalid",
+      `line ${line}: a cursor of at most ${last}, the last number that the log has given, expected, got ${cursor}; the log was restored to before: ` +
+        "raise sqlite_sequence as docs/deploy.md says under Backups",
+      { details: { param: "cursor" } },
+    );
 }
 
 /** A cursor beyond the log would pass over what is yet to come, and a cursor never goes back. @throws {input/invalid} */

@@ -1,7 +1,7 @@
 /** `npm run deploy` against a server that speaks Cloudflare's API: first, again, and refused; and what it deployed, asked. */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -158,6 +158,27 @@ describe("npm run deploy", { timeout: PATIENCE_MS }, () => {
     expect(refused.code).not.toBe(0);
     expect(refused.output).toContain("agents keep the base that they were made with: deploy this one beside it, with --name nextstate-2");
     expect(cloudflare.changes.length).toBe(before);
+  });
+
+  it("refuses another base from another machine, too, with the keys or with new ones", async () => {
+    const away = join(folder, "away");
+    await mkdir(away);
+    await cp(join(state, "keys.json"), join(away, "keys.json"));
+    const other = join(folder, "other");
+    const before = cloudflare.changes.length;
+    const from = (to: string, ...args: string[]) =>
+      runDeploy(["--base", other, "--state", to, ...args], { CLOUDFLARE_API_BASE_URL: cloudflare.apiUrl });
+    const unknown = await from(away);
+    expect([unknown.code, unknown.output]).toEqual([
+      2,
+      expect.stringMatching(/a word of its agents' base expected, got none, .* with --url/),
+    ]);
+    const known = await from(away, "--url", cloudflare.workerUrl);
+    expect([known.code, known.output]).toEqual([2, expect.stringContaining("deploy this one beside it, with --name nextstate-2")]);
+    expect([cloudflare.changes.length, existsSync(join(away, "wrangler.json"))]).toEqual([before, false]);
+    const made = await from(join(folder, "keyless"), "--new-keys", "--url", cloudflare.workerUrl);
+    expect([made.code, made.output]).toEqual([2, expect.stringContaining("deploy this one beside it, with --name nextstate-2")]);
+    expect(cloudflare.changes.slice(before).filter((call) => !call.includes("/d1/database/"))).toEqual([]);
   });
 
   it("refuses to make keys where another folder holds them", async () => {

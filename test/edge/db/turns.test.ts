@@ -1,4 +1,5 @@
 /** Turns with what came after each, however much that was, against a real D1 and R2. */
+import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { appendEvents, type EventLog } from "../../../edge/db/events.ts";
 import { listTurns } from "../../../edge/db/turns.ts";
@@ -75,5 +76,15 @@ describe("a listed turn", () => {
     const cut = (name: string): string => `${name} ${"x".repeat(7)}`;
     expect(new Set(listed.map((turn) => JSON.stringify(turn.feedback)))).toEqual(new Set([JSON.stringify(numbered(6, 14).map(cut))]));
     expect(listed.every(({ next, judged, more }) => next === 1 && judged.length === 21 && more)).toBe(true);
+  });
+
+  it("cannot be logged while the search index is dropped, and is once its migration has been run by hand", async () => {
+    await log.DB.prepare("DROP TABLE said").run();
+    await expect(turnsGiven("dropped", [["0"]])).rejects.toThrow("said");
+    for (const statement of readFileSync("migrations/0006_said.sql", "utf8").split("--> statement-breakpoint"))
+      await log.DB.prepare(statement).run();
+    expect(await turnsGiven("dropped", [["0"]])).toEqual([{ next: 1, feedback: ["0"], judged: ["feedback/0", "next"], more: false }]);
+    const found = await log.DB.prepare("SELECT count(*) AS found FROM said WHERE said MATCH 'afew thanks'").first("found");
+    expect(found).toBe(1);
   });
 });

@@ -185,9 +185,27 @@ describe("what engines tell", () => {
     for (const flavour of ["vllm", "sglang", "llamacpp"]) {
       await rolloutOf(named(flavour), { temperature: 0.5, top_p: 0.9 });
       const { sampling_params: nested, ...flat } = named(flavour).question;
-      expect(nested ?? flat).toMatchObject({ temperature: 0.5, top_p: 0.9, min_p: 0 });
+      const plain = { min_p: 0, presence_penalty: 0, frequency_penalty: 0 };
+      expect(nested ?? flat).toMatchObject({ temperature: 0.5, top_p: 0.9, ...plain });
       expect((nested ?? flat).top_k).toBeLessThanOrEqual(0);
     }
+  });
+});
+
+describe("a seed that an engine takes for none", () => {
+  it.each([
+    ["vllm", -1, 400],
+    ["vllm", 4_294_967_295, 200],
+    ["llamacpp", -1, 400],
+    ["llamacpp", 4_294_967_295, 400],
+    ["sglang", -1, 200],
+  ] as const)("is refused: %s, %i", async (flavour, seed, expected) => {
+    const engine = engines.find((each) => each.flavour === flavour) as StandIn;
+    const name = `seeded-${flavour}-${(agents += 1)}`;
+    await putAgent(edge, name, { engine: settingsOf(engine) });
+    engine.play({ text: ["Hello"] });
+    const { status, error } = await talkTo(edge, name).ask([says("hi")], { extra: { seed } });
+    expect([status, error?.param]).toEqual([expected, expected === 400 ? "seed" : undefined]);
   });
 });
 

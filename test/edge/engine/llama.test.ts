@@ -24,6 +24,13 @@ async function agentOn() {
   return { name, ...talkTo(edge, name) };
 }
 
+it("is asked with the samplers off that its log-probs know nothing of", async () => {
+  const { ask } = await agentOn();
+  engine.play({ text: ["Hello"] });
+  await ask([says("hi")]);
+  expect(engine.question).toMatchObject({ top_n_sigma: -1, adaptive_target: -1, mirostat: 0, dry_multiplier: 0 });
+});
+
 it("that does not stream calls is asked for whole answers, with what its parser wants of a tool", async () => {
   const { ask, logged } = await agentOn();
   engine.streamsCalls = false;

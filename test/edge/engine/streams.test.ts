@@ -2,7 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { ChatStream } from "../../../edge/engine/chat-stream.ts";
 import { CompletionStream, GenerateStream } from "../../../edge/engine/native-streams.ts";
+import type { EngineTurn } from "../../../edge/engine/port.ts";
 import { distortionOf, reportOf, type Told } from "../../../edge/engine/report.ts";
+import { createWorkersAiEngine } from "../../../edge/engine/workers-ai-engine.ts";
+import type { Env } from "../../../edge/env.ts";
+import type { WorkersAiEngine } from "../../../shared/engine.ts";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 
 const asTold = (told: Told) => reportOf(told, { silence: undefined, distortion: undefined });
@@ -192,5 +196,22 @@ describe("log-probs", () => {
         rolloutLogProbs: [],
         unusable: expect.any(String),
       });
+  });
+});
+
+describe("a stream of Workers AI's", () => {
+  it("is cancelled where it comes once its reader has left", async () => {
+    const late = Promise.withResolvers<unknown>();
+    const cancelled = Promise.withResolvers<void>();
+    const env = { AI: { run: () => late.promise } } as unknown as Env;
+    const engine = createWorkersAiEngine(env, { kind: "workers-ai", model: "@cf/x", timeoutMs: 60_000 } as WorkersAiEngine, async () => {});
+    const sampling = { ...FREE_FORM, temperature: 1, topP: 1, stop: [], answerLimit: undefined, logprobs: false, topLogprobs: 0 };
+    const turn = { messages: [], tools: [], sampling, policy: { adapter: null }, seed: 1 } as unknown as EngineTurn;
+    const leave = new AbortController();
+    const first = (await engine.prepare(turn)).answer(leave.signal).steps.next();
+    leave.abort();
+    await expect(first).rejects.toMatchObject({ code: "session/aborted" });
+    late.resolve(new ReadableStream({ cancel: () => cancelled.resolve() }));
+    await cancelled.promise;
   });
 });

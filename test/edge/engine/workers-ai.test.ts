@@ -28,6 +28,10 @@ const ACCOUNT = "0".repeat(32);
 type Run = { model: string; inputs: Record<string, unknown> };
 const runs: Run[] = [];
 let script: Script = { text: ["Hello"] };
+/** What the binding throws next, so many times. */
+let refuses: { readonly said: string; readonly times: number } | undefined;
+/** How a stream ends: with counts, as most models do; with a reason; with `[DONE]` alone; or cut off. */
+let ending: "usage" | "reason" | "done" | "none" = "usage";
 /** Whether a call comes in one piece, as some models of the catalogue stream it. */
 let callsWhole = false;
 let answersAsChat = false;
@@ -71,11 +75,12 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 async function answerRun(run: Run, response: ServerResponse): Promise<void> {
   runs.push(run);
   const { inputs } = run;
-  const refused = refusalOf(inputs);
+  const refused = refuses !== undefined && refuses.times > 0 ? refuses.said : refusalOf(inputs);
+  if (refuses !== undefined) refuses = { ...refuses, times: refuses.times - 1 };
   if (refused !== undefined) return void response.writeHead(400).end(refused);
   const { text = [], call: called, finish, fails, hold } = script;
-  if (fails?.kind === "silent") return;
   response.on("close", () => void (response.writableFinished || (aborted += 1)));
+  if (fails?.kind === "silent") return;
   if (inputs["stream"] !== true)
     return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(whole(text)));
   response.writeHead(200, { "content-type": "text/event-stream" });
@@ -83,7 +88,8 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
   const events = [
     ...text.map((piece) => ({ response: /^\d+$/.test(piece) ? Number(piece) : piece, p: "abcdefg" })),
     ...(called === undefined ? [] : callsWhole ? [wholeCall(called)] : callPieces(called)),
-    { response: "", usage: { ...counts, total_tokens: 9 } },
+    ...(ending === "usage" ? [{ response: "", usage: { ...counts, total_tokens: 9 } }] : []),
+    ...(ending === "reason" ? [{ response: "", finish_reason: finish ?? "stop" }] : []),
   ];
   for (const [index, event] of events.entries()) {
     if (fails !== undefined && "after" in fails && index === fails.after) {
@@ -95,7 +101,7 @@ async function answerRun(run: Run, response: ServerResponse): Promise<void> {
     await hold;
     await new Promise((next) => setTimeout(next, 5));
   }
-  return void response.end("data: [DONE]\n\n");
+  return void response.end(ending === "usage" || ending === "done" ? "data: [DONE]\n\n" : "");
 }
 
 /** https://developers.cloudflare.com/workers-ai/features/json-mode/ and, as newer models of the catalogue answer, a chat completion. */
@@ -139,9 +145,9 @@ const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const STAND_IN = `
   import { WorkerEntrypoint } from "cloudflare:workers";
   export class Ai extends WorkerEntrypoint {
-    async run(model, inputs) {
+    async run(model, inputs, { signal }) {
       if (model !== "${MODEL}") throw new Error("5007: No such model " + model);
-      const response = await fetch("${address}/binding", { method: "POST", body: JSON.stringify({ model, inputs }) });
+      const response = await fetch("${address}/binding", { method: "POST", body: JSON.stringify({ model, inputs }), signal });
       if (!response.ok) throw new Error(await response.text());
       return response.headers.get("content-type") === "application/json" ? response.json() : response.body;
     }
@@ -229,6 +235,45 @@ it("answers JSON in one piece, to a client that wants a stream, too", async () =
   answersAsChat = false;
 });
 
+it("is shown the one tool that must be called by name, and told that one must be", async () => {
+  await putAgent(edge, "named", { engine: settings() });
+  const tools = ["Book", "Cancel"].map((name) => ({ type: "function", function: { name } }));
+  script = { call: { name: "Cancel", arguments: ["{}"] } };
+  await talkTo(edge, "named").ask([says("cancel it")], {
+    extra: { tools, tool_choice: { type: "function", function: { name: "Cancel" } } },
+  });
+  expect(runs.at(-1)?.inputs).toMatchObject({ tool_choice: "required", tools: [{ function: { name: "Cancel" } }] });
+});
+
+it.each([
+  ["done", undefined, 200, "stop"],
+  ["reason", undefined, 200, "stop"],
+  ["reason", "length", 200, "length"],
+  ["none", undefined, 502, undefined],
+] as const)("takes a stream that ends with %s (%s) with %i and %s", async (how, finish, status, reason) => {
+  const model = `ends-${how}-${finish ?? "stop"}`;
+  await putAgent(edge, model, { engine: settings() });
+  script = { text: ["Hel", "lo"], ...(finish === undefined ? {} : { finish }) };
+  ending = how;
+  const answer = await call(edge, "client", "POST /v1/chat/completions", { model, messages: [says("hi")] });
+  ending = "usage";
+  expect([answer.status, answer.body.choices?.[0].finish_reason]).toEqual([status, reason]);
+  if (status === 200) expect(answer.body.choices[0].message.content).toBe("Hello");
+});
+
+it("is told that its reader has left before it has begun to answer", async () => {
+  await putAgent(edge, "left", { engine: settings({ timeoutMs: 60_000 }) });
+  script = { fails: { kind: "silent" } };
+  const [before, asked] = [aborted, runs.length];
+  const leave = new AbortController();
+  const extra = { stream: true, response_format: { type: "json_object" }, max_tokens: 20 };
+  const response = await talkTo(edge, "left").post([says("in JSON")], { extra, signal: leave.signal });
+  await response.body?.getReader().read();
+  await expect.poll(() => runs.length, { timeout: 10_000 }).toBe(asked + 1);
+  leave.abort();
+  await expect.poll(() => aborted, { timeout: 10_000 }).toBe(before + 1);
+});
+
 it("takes an adapter into a slot, whole, and answers with it; the slots left are shown and a full account is refused with advice", async () => {
   await putAgent(edge, "tuned", { engine: settings({ adapters }) });
   const state = async () => (await call(edge, "admin", "GET /api/agents/tuned/engine")).body;
@@ -300,6 +345,34 @@ it("takes an adapter that is larger than an isolate holds, byte for byte", async
 it("says in its own words what it refuses", async () => {
   await putAgent(edge, "unknown", { engine: settings({ model: "@cf/none/such" }) });
   const { status, error } = await talkTo(edge, "unknown").ask([says("hi")]);
-  expect([status, error?.code]).toEqual([502, "upstream/failed"]);
+  expect([status, error?.code]).toEqual([400, "input/invalid"]);
   expect(error?.message).toContain("5007: No such model @cf/none/such");
+});
+
+/** https://developers.cloudflare.com/workers-ai/platform/errors/; the second one is not on that list, and has been seen. */
+it.each([
+  ["3006: Request is too large", 400, "input/invalid", 1],
+  ["5021: The estimated number of tokens (9000) exceeded this model context window limit (8000).", 400, "context_length_exceeded", 1],
+  ["3036: You have used up your daily free allocation of 10,000 neurons.", 502, "upstream/failed", 1],
+  ["3040: No more data centers to forward the request to", 502, "upstream/failed", 3],
+  ["5016: User has not agreed to Llama3.2 model terms", 502, "upstream/failed", 1],
+  ["Something else", 502, "upstream/failed", 1],
+] as const)("answers a refusal by its code: %s", async (said, status, code, asked) => {
+  const model = `refused-${said.slice(0, 4).trim()}`.toLowerCase();
+  await putAgent(edge, model, { engine: settings() });
+  const before = runs.length;
+  refuses = { said, times: Infinity };
+  const answer = await talkTo(edge, model).ask([says("hi")]);
+  refuses = undefined;
+  expect([answer.status, answer.error?.code, runs.length - before]).toEqual([status, code, asked]);
+  expect(answer.error?.message).toContain(said);
+});
+
+it("is asked again once it has capacity", async () => {
+  await putAgent(edge, "busy", { engine: settings() });
+  script = { text: ["Hello"] };
+  refuses = { said: "3040: No more data centers to forward the request to", times: 2 };
+  const { status, message } = await talkTo(edge, "busy").ask([says("hi")]);
+  refuses = undefined;
+  expect([status, message?.content]).toEqual([200, "Hello"]);
 });

@@ -2,7 +2,18 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { sha256 } from "../../../shared/digest.ts";
 import { putAdapter } from "../../helpers/adapters.ts";
-import { call, fillLog, lineage, manifestOf, putAgent, putFile, utf8, type Answer, type ManifestOptions } from "../../helpers/call.ts";
+import {
+  call,
+  fillLog,
+  judgement,
+  lineage,
+  manifestOf,
+  putAgent,
+  putFile,
+  utf8,
+  type Answer,
+  type ManifestOptions,
+} from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
@@ -219,6 +230,27 @@ describe("the cursor", () => {
     const { cursor } = await head("two");
     expect((await advance("two", { from: cursor, to: cursor - 1, refused: [] })).status).toBe(400);
     expect((await head("two")).cursor).toBe(cursor);
+  });
+
+  it("ahead of a log that was restored is refused by name, until the log's numbers go on from where they were", async () => {
+    await putAgent(edge, "restored");
+    const db = await edge.getD1();
+    const raise = (to: number) => db.prepare("UPDATE sqlite_sequence SET seq = ? WHERE name = 'events'").bind(to).run();
+    const { body: told } = await call(edge, "trainer", "POST /trainer/v1/judgements", {
+      judgements: [judgement("restored", "restored-1")],
+    });
+    await advance("restored", { from: 0, to: told.seq, refused: [] });
+    // What Time Travel leaves.
+    await db.prepare("DELETE FROM events WHERE seq = ?").bind(told.seq).run();
+    await raise(told.seq - 1);
+    const { status, body } = await call(edge, "trainer", `GET ${line("restored")}/head`);
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(`at most ${told.seq - 1}, `)]);
+    expect(body.error.message).toContain(`got ${told.seq}; the log was restored`);
+    await raise(told.seq);
+    expect((await head("restored")).cursor).toBe(told.seq);
+    await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judgement("restored", "restored-2")] });
+    const { body: fed } = await call(edge, "trainer", `GET /trainer/v1/feed?agent=restored&line=shared&cursor=${told.seq}`);
+    expect(fed.events).toMatchObject([{ turnId: "restored-2", seq: told.seq + 1 }]);
   });
 
   it("and a publish exclude each other", async () => {
