@@ -14,6 +14,8 @@ import { DemoClient, makeAgent } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";
 import { readKeys } from "./keys.ts";
+import { count } from "../shared/count.ts";
+import { EdgeClient } from "./nextstate/edge-client.ts";
 import { Progress } from "./nextstate/progress.ts";
 
 const USAGE = `npm run demo -- [options]
@@ -27,7 +29,7 @@ const STARTING_MS = 15_000;
 const SWAP_MS = 10_000;
 const POLL_MS = 500;
 const LOG_ATTEMPTS = 20;
-const NOTE_MS = 15_000;
+const NOTE_MS = 60_000;
 // A note is in force for who gave it; what everybody gets is the version's.
 const [TEACHER, STRANGER] = [randomUUID(), randomUUID()];
 const GUIDANCE_TOKENS = ["<note>", "<hint>"];
@@ -81,7 +83,9 @@ async function run(): Promise<void> {
 
   title("2. A user asks, and corrects the answer in plain words");
   const { wanted, corrected, correctedAt } = await lesson(client, scene, fresh);
-  await showNote(client, scene, { wanted, corrected, correctedAt });
+  if (await keepsNotes({ ...owner, agent }))
+    await showNote(client, scene, { wanted, corrected, correctedAt, page: `${url}/agents/${agent}` });
+  else say("  (this agent keeps no notes)");
 
   title("3. The trainer learns from it");
   const version = await waitForVersion(client, { latest: before.latest, lastMove, corrected });
@@ -107,6 +111,12 @@ async function run(): Promise<void> {
   const back = await askUnder(before.stable, client, scene);
   check(sameAnswers(back, fresh), "the old answers are back, byte for byte", `${describeLast(fresh)} expected, got ${describeLast(back)}`);
   say(`\n✓ Learned from one correction as version ${version}, and rolled back to version ${before.stable}.`);
+  say(`  See it: ${url}/agents/${agent}/versions/${version}`);
+}
+
+async function keepsNotes({ url, keys, agent }: { url: string; keys: { admin: string; client: string }; agent: string }): Promise<boolean> {
+  const edge = new EdgeClient(url, { admin: async () => keys.admin, client: async () => keys.client });
+  return (await edge.agent(agent)).settings.learning.notes !== "off";
 }
 
 /** The versions there are; a system that has just been started listens a moment before its first agent is there. */
@@ -153,8 +163,8 @@ async function waitForVersion(
   const started = Date.now();
   let seen = lastMove;
   const watch = new Progress("  trainer");
-  for (;;) {
-    await showTrainer(client, watch);
+  for (let phase = ""; ;) {
+    phase = await showTrainer(client, watch, phase);
     const moves = (await client.audit()).filter(({ id }) => id > seen);
     for (const { eventId, code, detail } of moves.toReversed().flatMap(({ refused }) => refused)) {
       if (eventId === corrected) throw new StepFailed(`the trainer refused to learn from the correction: ${code} (${detail})`);
@@ -174,11 +184,14 @@ async function waitForVersion(
   }
 }
 
-async function showTrainer(client: DemoClient, watch: Progress): Promise<void> {
+/** A bar on a terminal, elsewhere a line for each phase. Returns the phase. */
+async function showTrainer(client: DemoClient, watch: Progress, before: string): Promise<string> {
   const trainer = await client.trainer();
-  if (trainer === null) return;
+  if (trainer === null) return before;
   const { phase, done, of } = trainer;
   watch.update(of === 0 ? 0 : done / of, phase);
+  if (!process.stderr.isTTY && phase !== before) say(`  the trainer is ${phase}`);
+  return phase;
 }
 
 function showLineage(version: Partial<PolicyVersion> | undefined): void {
@@ -186,23 +199,25 @@ function showLineage(version: Partial<PolicyVersion> | undefined): void {
     say(`  judged ${reward} by votes ${votes.join(", ")}${hint === undefined ? "" : `; hint: ${hint}`}`);
     if (liftNats !== undefined) say(`  the hint makes the right answer ${liftNats.toFixed(1)} nats likelier`);
   }
-  if (version?.metrics)
-    say(
-      `  ${Object.entries(version.metrics)
-        .map(([name, value]) => `${name} ${typeof value === "object" ? JSON.stringify(value) : value}`)
-        .join(", ")}`,
-    );
+  if (!version?.metrics) return;
+  const { steps, contexts, seconds, lossBefore, loss } = version.metrics;
+  say(
+    `  ${count(steps, "step")} over ${count(contexts, "context")} in ${Math.round(seconds)} s; loss ${lossBefore.toFixed(1)} → ${loss.toFixed(1)}`,
+  );
 }
 
-/** Shows the correction in force as a note, where the agent has notes: for the user who gave it, before the weights have it. */
+/** Shows the correction in force as a note: for the user who gave it, before the weights have it. */
 async function showNote(
   client: DemoClient,
   scene: Scene,
-  { wanted, corrected, correctedAt }: { wanted: string; corrected: string; correctedAt: number },
+  { wanted, corrected, correctedAt, page }: { wanted: string; corrected: string; correctedAt: number; page: string },
 ): Promise<void> {
   let note = await client.noteOf(corrected);
   for (; note === undefined && Date.now() - correctedAt < NOTE_MS; note = await client.noteOf(corrected)) await pause();
-  if (note === undefined) return;
+  if (note === undefined)
+    throw new StepFailed(
+      `a note expected within ${NOTE_MS / 1_000} s of the correction, got none: "What was heard" at ${page} says what the trainer made of it, and whether one is there`,
+    );
   say(`  a note is in force for this user after ${((Date.now() - correctedAt) / 1_000).toFixed(1)} s: "${note}"`);
   await pause(2 * POLL_MS); // running isolates learn of it within about a second
   const talk = await ask(client, scene, scene.fresh, TEACHER);

@@ -56,7 +56,14 @@ export function AgentPage({ params, agents, login, onChanged }: Page) {
   const { line = SHARED_LINE } = useLocation().query;
   if (![item, line].every((name) => ITEM.test(name)) || !AGENT_NAME.test(agent))
     return <Problem error="There is no such page; choose an agent above." />;
-  const personal = agents.find((each) => each.agent === agent)?.settings.learning.scope === "personal";
+  const known = agents.find((each) => each.agent === agent);
+  if (known === undefined)
+    return (
+      <p class="problem" role="alert">
+        There is no agent {agent}, or your key does not reach it. <a href="/">All agents</a>
+      </p>
+    );
+  const personal = known.settings.learning.scope === "personal";
   return <Sections {...params} line={line} personal={personal} user={login.user} onChanged={onChanged} />;
 }
 

@@ -1,5 +1,7 @@
 /** An answer as a policy writes it, taken apart for people: its words, and the calls that it writes in tags. Where a call cannot be read, it stays text. */
-import { argumentText, parseObject } from "../shared/speech/calls.ts";
+import { isAspect } from "../shared/aspects.ts";
+import type { LearnedDefault } from "../shared/learned-defaults.ts";
+import { argumentText, parseObject, sameText } from "../shared/speech/calls.ts";
 
 export type AnswerPart = { readonly kind: "words"; readonly text: string } | AnswerCall;
 export type AnswerCall = { readonly kind: "call"; readonly name: string; readonly arguments: ReadonlyMap<string, string> };
@@ -28,6 +30,18 @@ export function differingFrom(call: AnswerCall, other: readonly AnswerPart[]): S
   const same = other.filter((part): part is AnswerCall => part.kind === "call" && part.name === call.name);
   const differs = ([name, value]: [string, string]): boolean => !same.some((each) => each.arguments.get(name) === value);
   return new Set([...call.arguments].filter(differs).map(([name]) => name));
+}
+
+/** Where calls of a version's own answer have another value than it has learned: where the user has not said otherwise, the edge holds them to that. */
+export function passedOver(answer: string, learned: readonly LearnedDefault[]): { parameter: string; value: string; used: string }[] {
+  const calls = answerParts(answer).filter((part) => part.kind === "call");
+  return learned.flatMap(({ tool, parameter, value, held }) => {
+    if (held === false || isAspect(parameter)) return [];
+    return calls.flatMap((call) => {
+      const used = call.name === tool ? call.arguments.get(parameter) : undefined;
+      return used === undefined || sameText(used, value) ? [] : [{ parameter, value, used }];
+    });
+  });
 }
 
 function readCall(json: string): AnswerCall | undefined {

@@ -17,12 +17,25 @@ export class ApiError extends Error {
   }
 }
 
+/** No answer came, not even a refusal. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super("Nextstate cannot be reached; try again.", { cause });
+  }
+}
+
 let csrf = "";
 let onEnded = (): void => {};
+let onReached = (_reached: boolean): void => {};
 
 /** Tells when the edge no longer knows the login. */
 export function whenLoginEnds(listener: () => void): void {
   onEnded = listener;
+}
+
+/** Tells after each request whether it was answered. */
+export function whenReached(listener: (reached: boolean) => void): void {
+  onReached = listener;
 }
 
 /** Who is logged in; null where nobody is, or no longer. */
@@ -48,13 +61,13 @@ export function get<Answer>(asked: Asked<Answer>): Promise<Answer> {
   return send(asked);
 }
 
-/** @throws {ApiError} with what the edge says is wrong */
+/** @throws {ApiError | Unreachable} with what the edge says is wrong, or that nothing answers */
 export async function send<Answer, Body>(asked: Asked<Answer, Body>, ...[body]: Body extends undefined ? [] : [Body]): Promise<Answer> {
   const response = await request(asked, body);
   return (await response.json()) as Answer;
 }
 
-/** The answer as it comes, for streams. @throws {ApiError} */
+/** The answer as it comes, for streams. @throws {ApiError | Unreachable} */
 export async function request({ method, path }: Asked<unknown, unknown>, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const response = await fetch(path, {
     method,
@@ -64,7 +77,12 @@ export async function request({ method, path }: Asked<unknown, unknown>, body?: 
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
+  }).catch((cause: unknown) => {
+    if (signal?.aborted === true) throw cause;
+    onReached(false);
+    throw new Unreachable(cause);
   });
+  onReached(true);
   if (response.status === 401 && path !== API.login.template) onEnded();
   if (!response.ok) throw new ApiError(response.status, await refusalOf(response));
   return response;

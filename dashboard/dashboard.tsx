@@ -4,7 +4,7 @@ import { LocationProvider, Route, Router, useLocation } from "preact-iso";
 import { API } from "../shared/api-routes.ts";
 import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
-import { logOut, readLogin, whenLoginEnds } from "./api.ts";
+import { logOut, readLogin, whenLoginEnds, whenReached } from "./api.ts";
 import { useAction, useResource } from "./resource.ts";
 import { Loaded, Problem } from "./parts/shown.tsx";
 import { AgentPage } from "./agent-page.tsx";
@@ -46,6 +46,11 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
   const listed = useResource(API.agents.at({}), path);
   const { run, error } = useAction();
   const [, section, agent] = path.split("/");
+  const [reached, setReached] = useState(true);
+  useEffect(() => whenReached(setReached), []);
+  useEffect(() => {
+    document.title = titleOf(path);
+  }, [path]);
   return (
     <>
       <a class="skip" href="#view">
@@ -92,6 +97,7 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
       </header>
       <main class="container-fluid" id="view">
         <Problem error={error} />
+        {!reached && <Problem error="Nextstate cannot be reached; trying again." />}
         <Loaded from={listed}>
           {({ agents }) => (
             <Router>
@@ -105,6 +111,15 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
       </main>
     </>
   );
+}
+
+/** What a tab or a bookmark is told apart by. */
+function titleOf(path: string): string {
+  const [first, agent, section = "overview", item] = path.split("/").filter(Boolean);
+  if (first === "keys") return "Keys · Nextstate";
+  if (first !== "agents" || agent === undefined) return "Nextstate";
+  const view = `${section.charAt(0).toUpperCase()}${section.slice(1)}`;
+  return `${section === "versions" && item !== undefined ? `Version ${item}` : view} · ${agent} · Nextstate`;
 }
 
 function NotFound() {

@@ -1,6 +1,7 @@
 /** Numbers, times and names as people read them. */
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const NUMBER = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+const DECIMALS = new Intl.NumberFormat(undefined, { maximumFractionDigits: 3 });
 const PERCENT = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 0 });
 
 export function time(iso: string): string {
@@ -9,6 +10,11 @@ export function time(iso: string): string {
 
 export function number(value: number): string {
   return NUMBER.format(value);
+}
+
+/** To three places, however small it is. */
+export function decimals(value: number): string {
+  return DECIMALS.format(value);
 }
 
 export function percent(share: number): string {

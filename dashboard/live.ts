@@ -64,8 +64,16 @@ export function useLive({ agent, line }: Line): Live {
       });
       source.addEventListener("event", tick);
     };
+    const listenNow = (): void => {
+      if (source.readyState !== EventSource.CLOSED) return;
+      clearTimeout(again);
+      waitMs = AGAIN_MS.first;
+      listen();
+    };
     listen();
+    window.addEventListener("online", listenNow);
     return () => {
+      window.removeEventListener("online", listenNow);
       source.close();
       clearTimeout(again);
       clearTimeout(gathered.current);

@@ -1,13 +1,16 @@
 /** What a view shows of the API: loaded once, and again whenever something has happened. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Asked } from "../shared/api-routes.ts";
-import { get } from "./api.ts";
+import { get, Unreachable } from "./api.ts";
 
 export type Resource<Answer> = {
   readonly data: Answer | undefined;
   readonly error: Error | undefined;
   readonly reload: () => void;
 };
+
+/** Where nothing answers it is asked again after this, twice as long each time, at most the longest; at once where the network is back. */
+const AGAIN_MS = { first: 1_000, longest: 30_000 };
 
 /** @param asked null loads nothing. @param version another one loads again, and what is shown stays until the answer is there */
 export function useResource<Answer>(asked: Asked<Answer> | null, version: number | string = 0): Resource<Answer> {
@@ -29,6 +32,18 @@ export function useResource<Answer>(asked: Asked<Answer> | null, version: number
     );
   }, [path, version, round]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
+  const waitMs = useRef(AGAIN_MS.first);
+  useEffect(() => {
+    if (state.error === undefined) waitMs.current = AGAIN_MS.first;
+    if (!(state.error instanceof Unreachable)) return;
+    const timer = setTimeout(reload, waitMs.current);
+    waitMs.current = Math.min(2 * waitMs.current, AGAIN_MS.longest);
+    window.addEventListener("online", reload);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("online", reload);
+    };
+  }, [state.error]);
   const own = state.path === path;
   return { data: own ? state.data : undefined, error: own ? state.error : undefined, reload };
 }

@@ -98,7 +98,7 @@ export function notesOf<Listed extends Pick<Note, "learnedBy" | "status">>({ ver
 /** What becomes of these notes. */
 export function fateOfNotes(notes: number, quarantine: boolean): string {
   return quarantine
-    ? `${count(notes, "note")} will go out of force with them, for whoever gave them, too:`
+    ? `${count(notes, "note")} will go out of force, too, for whoever gave ${notes === 1 ? "it" : "them"}:`
     : `${count(notes, "note")} will be in force until ${notes === 1 ? "it is" : "they are"} learned again:`;
 }
 

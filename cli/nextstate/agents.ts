@@ -12,7 +12,9 @@ const list = buildCommand<Common, [], Context>({
   docs: { brief: "List the agents: what answers, and whether they learn" },
   parameters: { flags: COMMON },
   func: async (flags) => {
-    show(flags, await connect(flags).agents(), ({ agents }) => table(["agent", "stable", "canary", "learning"], agents.map(toRow)));
+    show(flags, await connect(flags).agents(), ({ agents }) =>
+      table(["agent", "stable", "canary", "learning"], agents.map(toRow), "No agents. `nextstate agents put NAME --file FILE` makes one."),
+    );
   },
 });
 

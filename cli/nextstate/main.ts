@@ -46,6 +46,11 @@ const app = buildApplication<Context>(
   },
 );
 
+/** Whether it stands where a command is expected, and is none of the few options that stand alone. */
+function isOptionOfCommand(first: string | undefined): first is string {
+  return first !== undefined && first.startsWith("--") && !/^--help(-all)?$/.test(first);
+}
+
 /** Of an error that is none of ours its stack is what helps. */
 function reportOf(thrown: unknown): string {
   if (thrown instanceof AppError) return thrown.message;
@@ -74,7 +79,12 @@ process.chdir(process.env.NEXTSTATE_CWD ?? ".");
 
 const [first, ...words] = process.argv.slice(2);
 if (first === COMPLETE) await complete(app, words);
-else {
+else if (isOptionOfCommand(first)) {
+  process.stderr.write(
+    `nextstate: a command expected, got ${first}; options stand behind the command, as in \`nextstate agents --state .second\`\n`,
+  );
+  process.exitCode = USAGE;
+} else {
   const terminal = { stdout: streamOf(process.stdout), stderr: streamOf(process.stderr), env: process.env, exitCode: undefined };
   await run(app, process.argv.slice(2), { process: terminal, where: {} });
   process.exitCode = exitCodeOf(terminal.exitCode);

@@ -40,8 +40,9 @@ export function show<Value>({ json }: { json: boolean }, value: Value, forPeople
   else forPeople(value);
 }
 
-/** Columns as wide as their widest cell; the last is not padded. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+/** Columns as wide as their widest cell; the last is not padded. Where there are no rows, what is said instead of them. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[], none = ""): void {
+  if (rows.length === 0 && none !== "") return say(none);
   const widths = head.map((title, column) => Math.max(...[title, ...rows.map((row) => row[column] ?? "")].map(widthOf)));
   const line = (cells: readonly string[]): string =>
     cells

@@ -108,7 +108,7 @@ export function readNotes(edge: EdgeClient, agent: string, of: OfLine & { user?:
 
 function listCases(cases: readonly SuiteCase[]): void {
   const rows = cases.map(({ caseId, source, name, expect }) => [caseId, source, clip(name, 40), clip(expected(expect))]);
-  table(["case", "source", "name", "expected"], rows);
+  table(["case", "source", "name", "expected"], rows, "No cases.");
 }
 
 function expected(expect: Expectation): string {
@@ -125,5 +125,5 @@ function listNotes(found: readonly Note[], { all }: { all: boolean }): void {
     time(createdAt),
     `${tool}: ${clip(text)}`,
   ]);
-  table(["note", ...(all ? ["status"] : []), "for", "uses", "created", "text"], rows);
+  table(["note", ...(all ? ["status"] : []), "for", "uses", "created", "text"], rows, all ? "No notes." : "No notes in force.");
 }

@@ -2,6 +2,7 @@
 import { buildCommand } from "@stricli/core";
 import type { ListedTurn } from "../../shared/api.ts";
 import type { ChatMessage } from "../../shared/chat.ts";
+import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { hintsOf } from "../../shared/events.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import type { EdgeClient } from "./edge-client.ts";
@@ -77,6 +78,8 @@ function describe({ createdAt, policyLine, policyVersion, yieldedTo, user, sessi
       "yielded",
       `what it has learned is about other tools or arguments, or gave way to what was said: ${named(yieldedTo.line, yieldedTo.version)} answered`,
     );
+  for (const each of turn.heldTo)
+    part("held to", isAspect(each.parameter) ? aspectText(each) : `${each.tool}: ${each.parameter} ${each.value}`);
   for (const { text, held } of turn.notes) part("note", held === true ? `${text} The policy passed it over, and was held to it.` : text);
   for (const { messages } of turn.next) for (const message of messages) part(`→ ${message.role}`, messageText(message));
   if (turn.more) part("feedback", "older feedback is not shown");

@@ -1,5 +1,6 @@
 /** `nextstate versions`: policy versions with their lineage, and one with its gate report and what changed. */
 import { buildCommand } from "@stricli/core";
+import { passedOver } from "../../dashboard/answer-text.ts";
 import { aspectText, isAspect } from "../../shared/aspects.ts";
 import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";
@@ -92,6 +93,10 @@ function describe({ version, status, parent, createdAt, policyDigest, ...made }:
     say(`\n${paint("dim", "prompt")}  ${harmless(prompt)}`);
     say(`${paint("red", "before")}  ${harmless(before)}`);
     say(`${paint("green", "after")}   ${harmless(after)}`);
+    for (const { parameter, value, used } of passedOver(after, made.defaults))
+      say(
+        `${paint("dim", "held")}    weights alone say ${clip(used)} for ${clip(parameter)}; what goes out is held to ${clip(value)} unless the user says otherwise`,
+      );
   }
 }
 

@@ -51,9 +51,11 @@ export async function proposeAgents(this: Context, partial: string): Promise<str
 /** The first argument of most commands. */
 export const AGENT = { brief: "name of the agent", placeholder: "agent", parse: text, proposeCompletions: proposeAgents } as const;
 
+/** With the v before it that lists have, or without. */
 export function versionNumber(input: string): number {
-  if (!/^\d+$/.test(input)) throw new AppError("input/invalid", `a version's number expected, got ${input}`);
-  return Number(input);
+  const [, digits] = /^v?(\d+)$/.exec(input) ?? [];
+  if (digits === undefined) throw new AppError("input/invalid", `a version's number expected, got ${input}`);
+  return Number(digits);
 }
 
 export function amount(input: string): number {

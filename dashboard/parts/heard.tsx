@@ -4,7 +4,9 @@
  */
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
-import { conversationOf } from "../address.ts";
+import { hintsOf } from "../../shared/events.ts";
+import type { Note } from "../../shared/note.ts";
+import { conversationOf, type Line } from "../address.ts";
 import { useResource } from "../resource.ts";
 import { Hints } from "./hints.tsx";
 import { Review } from "./review.tsx";
@@ -16,16 +18,20 @@ type Reaction = { readonly eventId: string; readonly words: string; readonly jud
 const LOOKED_THROUGH = 12; // turns: calls are followed by results, of which nobody says anything
 const SHOWN = 5;
 
-type Of = {
-  agent: string;
+/** `line`: that corrections teach. */
+type Of = Line & {
   /** Of one conversation, or of one user, alone. */
   only: { session?: string; user?: string };
   /** Another one loads again. */
   version: number;
 };
 
-export function Heard({ agent, only, version }: Of) {
+export function Heard({ agent, line, only, version }: Of) {
   const turns = useResource(API.turns.at({ agent }, { limit: LOOKED_THROUGH, ...only }), version);
+  // Before it was corrected a user's own line may not be there.
+  const isCorrected =
+    turns.data?.turns.some((turn) => turn.line === line && turn.judgements.some(({ hint }) => hint !== undefined)) ?? false;
+  const notes = useResource(isCorrected ? API.notes.at({ agent }, { line }) : null, version);
   return (
     <section class="heard" aria-label="What was heard">
       <h2>What was heard</h2>
@@ -39,7 +45,13 @@ export function Heard({ agent, only, version }: Of) {
           return (
             <ol aria-live="polite">
               {reactions.map((each) => (
-                <Said key={each.eventId} agent={agent} reaction={each} />
+                <Said
+                  key={each.eventId}
+                  agent={agent}
+                  reaction={each}
+                  notes={notes.data?.notes ?? []}
+                  called={hasCalled(each.turn, found)}
+                />
               ))}
             </ol>
           );
@@ -49,23 +61,27 @@ export function Heard({ agent, only, version }: Of) {
   );
 }
 
-function Said({ agent, reaction: { words, judged, turn } }: { agent: string; reaction: Reaction }) {
+type Shown = { agent: string; reaction: Reaction; notes: readonly Note[]; /** Before it was said. */ called: boolean };
+
+function Said({ agent, reaction: { words, judged, turn }, notes, called }: Shown) {
+  const became = judged === undefined ? [] : becameOf({ judged, turn }, notes);
   return (
     <li>
       <a class="words" href={conversationOf(agent, turn.turnId)}>
         {words}
       </a>
       <p class="note">
-        <HeardAs judged={judged} />{" "}
+        <HeardAs judged={judged} called={called} />{" "}
         {judged !== undefined && judged.hint === undefined && judged.teaches !== "answer" && (
           <Review agent={agent} turn={turn} label="correct it by hand" look="link" />
         )}
       </p>
+      {became.length > 0 && <p class="note">{became.join(" → ")}</p>}
     </li>
   );
 }
 
-function HeardAs({ judged }: { judged: Judgement | undefined }) {
+function HeardAs({ judged, called }: { judged: Judgement | undefined; called: boolean }) {
   if (judged === undefined) return <>not judged yet</>;
   const { hint, reward, votes, teaches } = judged;
   return (
@@ -76,7 +92,7 @@ function HeardAs({ judged }: { judged: Judgement | undefined }) {
       ) : teaches === "answer" ? (
         "the answer to give from now on"
       ) : reward < 0 ? (
-        <>a complaint. No note: {whyNoHint(judged)}.</>
+        <>a complaint. No note: {whyNoHint(judged, called)}.</>
       ) : (
         "no correction."
       )}
@@ -84,11 +100,46 @@ function HeardAs({ judged }: { judged: Judgement | undefined }) {
   );
 }
 
-/** Why nothing was heard that a note could say. */
-export function whyNoHint({ refused }: Pick<Judgement, "refused">): string {
+/** Why nothing was heard that a note could say. @param called whether anything was, before it was said */
+export function whyNoHint({ refused }: Pick<Judgement, "refused">, called: boolean): string {
+  if (refused !== undefined && refused.code !== "hint/none") return refused.detail;
   // Its detail is the judge's own answers.
-  if (refused === undefined || refused.code === "hint/none") return "the words name no argument and no value of a call";
-  return refused.detail;
+  if (!called) return "nothing has been called yet that this could correct; say it again after the call";
+  return "no argument of the call was found that these words put right";
+}
+
+/** Whether anything was called in the conversation up to this turn, as far as its turns are among these. */
+export function hasCalled({ sessionId, seq }: ListedTurn, among: readonly ListedTurn[]): boolean {
+  return among.some(
+    ({ prompt, answer, ...each }) =>
+      each.sessionId === sessionId &&
+      each.seq <= seq &&
+      (prompt?.role === "tool" || (answer?.role === "assistant" && (answer.tool_calls ?? []).length > 0)),
+  );
+}
+
+/** What became of a correction, step by step: as a note, and in the weights. */
+function becameOf({ judged, turn }: { judged: Judgement; turn: ListedTurn }, notes: readonly Note[]): string[] {
+  const given = hintsOf(judged).map(({ hintId }) => hintId);
+  const note = notes.find(({ eventId }) => given.includes(eventId));
+  const learnedBy = note?.learnedBy ?? turn.trained.find(({ eventId }) => given.includes(eventId))?.version;
+  const learned = learnedBy === undefined ? [] : [`learned by version ${learnedBy}`];
+  return note === undefined ? learned : [note.status === "inForce" ? "note in force" : "noted", ...learned, ...endOf(note)];
+}
+
+function endOf({ status, absorbedBy }: Note): string[] {
+  switch (status) {
+    case "inForce":
+      return [];
+    case "absorbed":
+      return [`version ${absorbedBy} does so without the note`];
+    case "superseded":
+      return ["another correction took its place"];
+    case "rolledBack":
+      return ["rolled back"];
+    case "dropped":
+      return ["taken out"];
+  }
 }
 
 /** What was said to an answer, in the conversation or as feedback. */

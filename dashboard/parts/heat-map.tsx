@@ -2,10 +2,11 @@
 import type { TrainedOn } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf } from "../address.ts";
-import { number } from "../format.ts";
+import { decimals } from "../format.ts";
 import { Table } from "./table.tsx";
 
 const LEVELS = 4;
+const LEAST = 0.01; // what is moved less is noise, and has no colour
 
 export function HeatMaps({ agent, trained }: { agent: string; trained: readonly TrainedOn[] }) {
   return (
@@ -19,24 +20,24 @@ export function HeatMaps({ agent, trained }: { agent: string; trained: readonly 
 
 function HeatMap({ agent, trained: { line, version, pieces } }: { agent: string; trained: TrainedOn }) {
   const most = Math.max(0, ...pieces.map(([, advantage]) => Math.abs(advantage)));
-  const moved = pieces.filter(([, advantage]) => advantage !== 0);
+  const moved = pieces.filter(isMoved);
   return (
     <figure class="heat">
       <figcaption>
         <a href={addressOf({ agent, line }, `versions/${version}`)}>Version {version}</a>
         {line !== SHARED_LINE && " of the user's own"} learned from it:{" "}
-        {moved.length === 0 ? "no token of it was moved by itself, only what was taught beside it" : <Legend />}
+        {moved.length === 0 ? "no token of it was moved noticeably; it was taught by examples made from the correction" : <Legend />}
       </figcaption>
       <pre>
-        {pieces.map(([text, advantage], place) =>
-          advantage === 0 ? (
-            <span key={place}>{text}</span>
-          ) : (
-            <mark key={place} class={heatOf(advantage, most)} title={`advantage ${number(advantage)}`}>
+        {pieces.map((piece, place) => {
+          const [text, advantage] = piece;
+          if (!isMoved(piece)) return <span key={place}>{text}</span>;
+          return (
+            <mark key={place} class={heatOf(advantage, most)} title={`advantage ${decimals(advantage)}`}>
               {text}
             </mark>
-          ),
-        )}
+          );
+        })}
       </pre>
       {moved.length > 0 && (
         <details>
@@ -47,7 +48,7 @@ function HeatMap({ agent, trained: { line, version, pieces } }: { agent: string;
                 <td>
                   <code>{text}</code>
                 </td>
-                <td>{number(advantage)}</td>
+                <td>{decimals(advantage)}</td>
               </tr>
             ))}
           </Table>
@@ -63,6 +64,10 @@ function Legend() {
       <mark class="down4">made less likely</mark> <mark class="up4">made more likely</mark>
     </>
   );
+}
+
+function isMoved([, advantage]: TrainedOn["pieces"][number]): boolean {
+  return Math.abs(advantage) >= LEAST;
 }
 
 function heatOf(advantage: number, most: number): string {

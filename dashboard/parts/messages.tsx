@@ -6,7 +6,8 @@ import { pretty } from "../format.ts";
 
 const WHO: Readonly<Record<ChatMessage["role"], string>> = { system: "instructions", user: "user", assistant: "agent", tool: "tool" };
 
-export function Message({ message }: { message: Said }) {
+/** @param props.busy more of it is on its way */
+export function Message({ message, busy = false }: { message: Said; busy?: boolean }) {
   const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
   const executed = message.role === "assistant" ? (message.executed_tools ?? []) : [];
   return (
@@ -22,7 +23,11 @@ export function Message({ message }: { message: Said }) {
           <pre>{pretty(call.function.arguments)}</pre>
         </div>
       ))}
-      {(message.content === null || message.content === "") && calls.length + executed.length === 0 && <p class="empty">nothing</p>}
+      {(message.content === null || message.content === "") && calls.length + executed.length === 0 && (
+        <p class="empty" aria-busy={busy}>
+          {busy ? "writing" : "nothing"}
+        </p>
+      )}
     </div>
   );
 }

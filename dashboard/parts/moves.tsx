@@ -14,8 +14,6 @@ import { Dialog } from "./dialog.tsx";
 import { OfTool } from "./hints.tsx";
 import { Problem } from "./shown.tsx";
 
-type Moving = Line & { version: number; /** With what was done, for people. */ onMoved: (said: string) => void; onClose: () => void };
-
 type Known = {
   readonly stable: number;
   readonly latest: number;
@@ -51,38 +49,81 @@ async function readVersions({ agent, line }: Line): Promise<Pick<Known, "stable"
   return { stable, latest, versions };
 }
 
-/** Where a version is on trial: the stable one goes on, which is a rollback to itself. */
-export function EndTrial({
-  agent,
-  line,
-  canary,
-  stable,
-  onMoved,
-}: Omit<Moving, "version" | "onClose"> & { canary: number; stable: number }) {
-  const [asking, setAsking] = useState(false);
+/** A rollback as it is asked for, `to` a version. */
+type Back = {
+  readonly to: number;
+  readonly button: string;
+  /** What the dialog's button does; the button itself where it is left out. */
+  readonly verb?: string;
+  readonly title?: string;
+  /** Whether it takes something back. */
+  readonly danger: boolean;
+};
+
+type Listed = Pick<ListedVersion, "version" | "parent" | "status">;
+
+/** From the stable version to its parent, or to one that answered before; undefined where there is none, or nothing to go back from. */
+function backFrom({ version, parent, status }: Listed, stable: number): Back | undefined {
+  if (status === "stable") return version === 0 ? undefined : { to: parent, button: `Take version ${version} back`, danger: true };
+  if (status !== "superseded" && status !== "rolledBack") return undefined;
+  if (version > stable) return { to: version, button: `Let version ${version} answer again`, danger: false };
+  return { to: version, button: `Roll back to ${version}`, verb: `Roll back to version ${version}`, danger: true };
+}
+
+/** `onMoved` is told what was done, for people. */
+type Moved = Line & { onMoved: (said: string) => void };
+
+/** All that can be done with a version, each as a button. */
+export function VersionMoves({ version: each, stable, ...of }: Moved & { version: Listed; stable: number }) {
+  const { version, status } = each;
   return (
     <>
-      <button type="button" class="small secondary" onClick={() => setAsking(true)}>
-        End the trial
-      </button>
-      {asking && (
-        <RollbackDialog
-          agent={agent}
-          line={line}
-          version={stable}
-          title={`End the trial of version ${canary}?`}
-          verb="End the trial"
-          onMoved={onMoved}
-          onClose={() => setAsking(false)}
-        />
-      )}
+      {(status === "canary" || status === "candidate") && <Promote {...of} version={version} />}
+      {status === "canary" && <EndTrial {...of} canary={version} stable={stable} />}
+      <TakeBack {...of} version={each} stable={stable} />
     </>
   );
 }
 
-type RollingBack = Moving & { title?: string; verb?: string };
+/** Where a version is on trial: the stable one goes on, which is a rollback to itself. */
+export function EndTrial({ canary, stable, ...of }: Moved & { canary: number; stable: number }) {
+  return <RollBack {...of} back={{ to: stable, button: "End the trial", title: `End the trial of version ${canary}?`, danger: true }} />;
+}
 
-export function RollbackDialog({ agent, line, version, title, verb, onMoved, onClose }: RollingBack) {
+/** Nothing where there is nothing to go back to. */
+export function TakeBack({ version, stable, ...of }: Moved & { version: Listed; stable: number }) {
+  const back = backFrom(version, stable);
+  return back === undefined ? null : <RollBack {...of} back={back} />;
+}
+
+function RollBack({ back, ...of }: Moved & { back: Back }) {
+  // What was asked for stays, whatever happens to the line meanwhile.
+  const [asked, setAsked] = useState<Back>();
+  return (
+    <>
+      <button type="button" class="small secondary" onClick={() => setAsked(back)}>
+        {back.button}
+      </button>
+      {asked !== undefined && <RollbackDialog {...of} back={asked} onClose={() => setAsked(undefined)} />}
+    </>
+  );
+}
+
+function Promote({ version, ...of }: Moved & { version: number }) {
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <button type="button" class="small" onClick={() => setAsking(true)}>
+        Promote
+      </button>
+      {asking && <PromoteDialog {...of} version={version} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+type RollingBack = Moved & { back: Back; onClose: () => void };
+
+function RollbackDialog({ agent, line, back: { to: version, button, verb = button, title, danger }, onMoved, onClose }: RollingBack) {
   const [known, setKnown] = useState<Known>();
   const { run, error } = useAction();
   const look = (): void => run(async () => setKnown(await readLine({ agent, line })));
@@ -108,10 +149,10 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
   };
   return (
     <Dialog
-      title={title ?? `Roll back to version ${version}?`}
-      verb={verb ?? `Roll back to version ${version}`}
+      title={title ?? `${verb}?`}
+      verb={verb}
       keep="Change nothing"
-      danger
+      danger={danger}
       disabled={known === undefined}
       onConfirm={move}
       onClose={onClose}
@@ -128,7 +169,7 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
       )}
       {left.hints.size > 0 && (
         <>
-          <p>What they had learned will go:</p>
+          <p>What {gone.size === 1 ? "it" : "they"} had learned will go:</p>
           <ul>
             {[...left.hints].map((hint) => (
               <li key={hint}>{hint}</li>
@@ -139,16 +180,20 @@ export function RollbackDialog({ agent, line, version, title, verb, onMoved, onC
       {notes.length > 0 && <NotesToo notes={notes} go={quarantine} />}
       {line === SHARED_LINE && [...gone].some((each) => known?.grounds.has(each)) && (
         <p>
-          Users&#39; own versions that were learned over these go in the same step. What those users had taught is in force as notes again
-          until it is learned anew.
+          Users&#39; own versions that were learned over {gone.size === 1 ? "it" : "these"} go in the same step. What those users had taught
+          is in force as notes again until it is learned anew.
         </p>
       )}
       {stays !== undefined && <p>{stays}</p>}
-      <label>
-        <input type="checkbox" checked={quarantine} onChange={({ currentTarget }) => setQuarantine(currentTarget.checked)} />
-        Quarantine what they learned from
-      </label>
-      <small>{fateOf(quarantine)}</small>
+      {left.events.size > 0 && (
+        <>
+          <label>
+            <input type="checkbox" checked={quarantine} onChange={({ currentTarget }) => setQuarantine(currentTarget.checked)} />
+            Do not learn it again (it waits in Audit → Quarantine)
+          </label>
+          <small>{fateOf(quarantine)}</small>
+        </>
+      )}
       <Reason value={reason} onInput={setReason} />
     </Dialog>
   );
@@ -174,7 +219,7 @@ function NotesToo({ notes, go }: { notes: readonly Note[]; go: boolean }) {
   );
 }
 
-export function PromoteDialog({ agent, line, version, onMoved, onClose }: Moving) {
+function PromoteDialog({ agent, line, version, onMoved, onClose }: Moved & { version: number; onClose: () => void }) {
   const [reason, setReason] = useState("");
   const move = async (): Promise<void> => {
     const moved = await send(API.promote.at({ agent }, { line }), { version, ...(reason === "" ? {} : { reason }) });

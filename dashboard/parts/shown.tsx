@@ -1,6 +1,7 @@
 /** Small things that several views show: states, problems, what is not there yet. */
 import type { ComponentChildren } from "preact";
 import type { VersionStatus } from "../../shared/release.ts";
+import { Unreachable } from "../api.ts";
 import type { Resource } from "../resource.ts";
 
 const STATUS_WORDS: Readonly<Record<VersionStatus, string>> = {
@@ -17,9 +18,9 @@ export function StatusBadge({ status }: { status: VersionStatus }) {
   return <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>;
 }
 
-/** A reward of −1, 0 or +1 in a word and a colour, never in colour alone. */
+/** What a reward of −1, 0 or +1 says of the answer, in words and a colour, never in colour alone. */
 export function RewardBadge({ reward, votes }: { reward: number; votes?: readonly number[] }) {
-  const word = reward > 0 ? "approved" : reward < 0 ? "rejected" : "neutral";
+  const word = reward > 0 ? "answer right" : reward < 0 ? "answer wrong" : "no verdict";
   const name = reward > 0 ? "good" : reward < 0 ? "bad" : "plain";
   const title = votes === undefined ? undefined : `votes: ${votes.map((vote) => (vote > 0 ? "+1" : String(vote))).join(", ")}`;
   return (
@@ -38,13 +39,13 @@ export function Problem({ error }: { error: Error | string | undefined }) {
   );
 }
 
-/** What was loaded, or what went wrong, or that it is on its way. */
+/** What was loaded, or what went wrong, or that it is on its way. That nothing answers is told once, above all views. */
 export function Loaded<Answer>({ from, children }: { from: Resource<Answer>; children: (data: Answer) => ComponentChildren }) {
   return (
     <>
-      <Problem error={from.error} />
+      <Problem error={from.error instanceof Unreachable ? undefined : from.error} />
       {from.data !== undefined && children(from.data)}
-      {from.data === undefined && from.error === undefined && <p aria-busy="true">Loading</p>}
+      {from.data === undefined && (from.error === undefined || from.error instanceof Unreachable) && <p aria-busy="true">Loading</p>}
     </>
   );
 }

@@ -15,7 +15,15 @@ import { Message } from "./messages.tsx";
 import { Review } from "./review.tsx";
 import { Problem, RewardBadge } from "./shown.tsx";
 
-export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTurn; onFilter: (user: string) => void }) {
+type Shown = {
+  agent: string;
+  turn: ListedTurn;
+  /** Whether anything was called in the conversation until then. */ called: boolean;
+  /** Ids of events that were not to be learned from when the page was opened. */ barred: ReadonlySet<string>;
+  onFilter: (user: string) => void;
+};
+
+export function Turn({ agent, turn, called, barred, onFilter }: Shown) {
   const {
     prompt,
     answer,
@@ -80,7 +88,7 @@ export function Turn({ agent, turn, onFilter }: { agent: string; turn: ListedTur
         </div>
       ))}
       {answer !== null && <Review agent={agent} turn={turn} />}
-      <Judgements agent={agent} turn={turn} />
+      <Judgements agent={agent} turn={turn} called={called} barred={barred} />
       <HeatMaps agent={agent} trained={trained} />
       {judgements.length === 0 && next.length + feedback.length > 0 && <p class="note">not judged yet</p>}
     </article>
@@ -102,13 +110,15 @@ function StandingNotes({ agent, notes }: { agent: string; notes: ListedTurn["not
   );
 }
 
-function Judgements({ agent, turn: { judgements } }: { agent: string; turn: ListedTurn }) {
+function Judgements({ agent, turn: { judgements }, called, barred }: Omit<Shown, "onFilter">) {
   const { run, busy, error } = useAction();
-  const [barred, setBarred] = useState<readonly string[]>([]);
-  const bar = (subject: string): void =>
+  const [turned, setTurned] = useState<Readonly<Record<string, boolean>>>({});
+  const isBarred = (subject: string): boolean => turned[subject] ?? barred.has(subject);
+  const turnOver = (subject: string): void =>
     run(async () => {
-      await send(API.quarantine.at({ agent }), { events: [subject], reason: "from the dashboard" });
-      setBarred([...barred, subject]);
+      const asked = { events: [subject], reason: "from the dashboard" };
+      await (isBarred(subject) ? send(API.letBackIn.at({ agent }), asked) : send(API.quarantine.at({ agent }), asked));
+      setTurned({ ...turned, [subject]: !isBarred(subject) });
     });
   if (judgements.length === 0) return null;
   return (
@@ -123,9 +133,10 @@ function Judgements({ agent, turn: { judgements } }: { agent: string; turn: List
                 : <Hints judged={judged} />
               </>
             )}
-            {refused !== undefined && <small> no hint: {whyNoHint(judged)}</small>}{" "}
-            <button type="button" class="link" disabled={busy || barred.includes(subject)} onClick={() => bar(subject)}>
-              {barred.includes(subject) ? "quarantined" : "quarantine"}
+            {refused !== undefined && <small> no hint: {whyNoHint(judged, called)}</small>}{" "}
+            {isBarred(subject) && "In quarantine: nothing is learned from it. "}
+            <button type="button" class="link" disabled={busy} onClick={() => turnOver(subject)}>
+              {isBarred(subject) ? "let back in" : "quarantine"}
             </button>
           </p>
         );

@@ -48,6 +48,7 @@ function NewAgent({ taken, onMade, onClose }: { taken: readonly string[]; onMade
   const [name, setName] = useState("");
   // To the edge it would be a change of the agent that there is, and put all its settings back.
   const isTaken = taken.includes(name);
+  const isMisshapen = name !== "" && !AGENT_NAME.test(name);
   const { route } = useLocation();
   const make = async (): Promise<void> => {
     await send(API.putAgent.at({ agent: name }), {});
@@ -55,22 +56,19 @@ function NewAgent({ taken, onMade, onClose }: { taken: readonly string[]; onMade
     route(`/agents/${name}/settings`);
   };
   return (
-    <Dialog title="New agent" verb="Make it" disabled={name === "" || isTaken} onConfirm={make} onClose={onClose}>
+    <Dialog title="New agent" verb="Make it" disabled={name === "" || isTaken || isMisshapen} onConfirm={make} onClose={onClose}>
       <Field
         label="Name"
-        problem={isTaken ? `There is an agent ${name} already; choose another name.` : undefined}
+        problem={
+          isTaken
+            ? `There is an agent ${name} already; choose another name.`
+            : isMisshapen
+              ? "At most 63 lower-case letters, digits and hyphens expected, no hyphen first."
+              : undefined
+        }
         note="Lower-case letters, digits and hyphens. Clients name it as their model."
       >
-        {(told) => (
-          <input
-            {...told}
-            name="name"
-            required
-            pattern={AGENT_NAME.source}
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
+        {(told) => <input {...told} name="name" required value={name} onInput={({ currentTarget }) => setName(currentTarget.value)} />}
       </Field>
     </Dialog>
   );

@@ -3,12 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
-import { addressOf } from "../address.ts";
+import { addressOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { hasCalled } from "../parts/heard.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
 import { Turn } from "../parts/turn.tsx";
-import { type Paging, usePages } from "../pages.ts";
+import { BARRED_PAGING, type Paging, readAll, usePages } from "../pages.ts";
 
 type Filter = { words: string; reward: "any" | "1" | "0" | "-1" | "none"; version: string; user: string };
 
@@ -27,6 +28,7 @@ export function Conversations({ agent, line, live, item }: AgentView) {
   // A line is named by its user.
   const [filter, setFilter] = useState({ ...EVERYTHING, user: line === SHARED_LINE ? "" : line });
   const asked = useSettled(filter);
+  const barred = useBarred({ agent, line });
   const turns = usePages(API.turns.at({ agent }, queryOf(asked, item)), PAGING, live.ticks);
   return (
     <section>
@@ -51,7 +53,14 @@ export function Conversations({ agent, line, live, item }: AgentView) {
               </Empty>
             )}
             {turns.items.map((turn) => (
-              <Turn key={turn.turnId} agent={agent} turn={turn} onFilter={(user) => setFilter({ ...filter, user })} />
+              <Turn
+                key={turn.turnId}
+                agent={agent}
+                turn={turn}
+                called={hasCalled(turn, turns.items)}
+                barred={barred}
+                onFilter={(user) => setFilter({ ...filter, user })}
+              />
             ))}
             <More what="turns" pages={turns} />
           </>
@@ -59,6 +68,18 @@ export function Conversations({ agent, line, live, item }: AgentView) {
       </Loaded>
     </section>
   );
+}
+
+/** Ids of the line's events that were not to be learned from when the page was opened. */
+function useBarred({ agent, line }: Line): ReadonlySet<string> {
+  const [barred, setBarred] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    readAll(API.quarantined.at({ agent }, { line }), BARRED_PAGING).then(
+      (events) => setBarred(new Set(events.map(({ eventId }) => eventId))),
+      () => {}, // then each stands as if it were learned from, and can be barred
+    );
+  }, [agent, line]);
+  return barred;
 }
 
 /** The filter once nobody has changed it for a moment. */
@@ -72,12 +93,18 @@ function useSettled(filter: Filter): Filter {
 }
 
 function queryOf({ words, reward, version, user }: Filter, session: string | undefined): Record<string, string | number> {
-  const asked = { words: words.trim(), reward: reward === "any" ? "" : reward, version: version.trim(), user, session: session ?? "" };
+  const asked = {
+    words: words.trim(),
+    reward: reward === "any" ? "" : reward,
+    version: version.trim(),
+    user: user.trim(),
+    session: session ?? "",
+  };
   return { limit: PAGE, ...Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== "")) };
 }
 
 function isEverything({ words, reward, version, user }: Filter): boolean {
-  return words.trim() === "" && reward === "any" && version.trim() === "" && user === "";
+  return words.trim() === "" && reward === "any" && version.trim() === "" && user.trim() === "";
 }
 
 function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filter) => void }) {
@@ -93,9 +120,9 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
           Judged
           <select value={filter.reward} onChange={({ currentTarget }) => set("reward", currentTarget.value as Filter["reward"])}>
             <option value="any">any</option>
-            <option value="1">approved</option>
-            <option value="0">neutral</option>
-            <option value="-1">rejected</option>
+            <option value="1">answer right</option>
+            <option value="0">no verdict</option>
+            <option value="-1">answer wrong</option>
             <option value="none">not yet</option>
           </select>
         </label>
@@ -110,7 +137,7 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (filter: Filt
         </label>
         <label>
           User
-          <input value={filter.user} onChange={({ currentTarget }) => set("user", currentTarget.value.trim())} />
+          <input value={filter.user} onInput={({ currentTarget }) => set("user", currentTarget.value)} />
         </label>
       </form>
     </search>

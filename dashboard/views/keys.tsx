@@ -73,6 +73,7 @@ export function Keys({ login }: { login: Login }) {
           onClose={() => setAsked(undefined)}
         >
           <p>It gets another secret, and stays who it is. Whatever uses the old one is refused at once.</p>
+          <TrainerStops of={asked.key} />
         </Dialog>
       )}
       {asked?.move === "revoke" && (
@@ -84,10 +85,20 @@ export function Keys({ login }: { login: Login }) {
           onClose={() => setAsked(undefined)}
         >
           <p>Whatever uses it is refused at once, and for good.</p>
+          <TrainerStops of={asked.key} />
         </Dialog>
       )}
       {making && <NewKey onMade={show} onClose={() => setMaking(false)} />}
     </section>
+  );
+}
+
+function TrainerStops({ of: { kind } }: { of: ListedKey }) {
+  if (kind !== "trainer") return null;
+  return (
+    <p class="problem">
+      A trainer that uses it stops: nothing is judged and nothing is learned until it is started with a key that is valid.
+    </p>
   );
 }
 

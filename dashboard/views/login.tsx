@@ -1,9 +1,13 @@
 /** Where a person comes in: an admin key for a cookie. */
 import { useState } from "preact/hooks";
 import type { Login } from "../../shared/api.ts";
-import { logIn } from "../api.ts";
+import { ApiError, logIn } from "../api.ts";
 import { Problem } from "../parts/shown.tsx";
 import { useAction } from "../resource.ts";
+
+function explain(thrown: unknown): never {
+  throw thrown instanceof ApiError && thrown.status === 401 ? new Error("This key is not known, or was revoked or has expired.") : thrown;
+}
 
 /** @param props.ended there was a login, and it ended by itself */
 export function LoginForm({ ended, onLogin }: { ended: boolean; onLogin: (login: Login) => void }) {
@@ -11,7 +15,7 @@ export function LoginForm({ ended, onLogin }: { ended: boolean; onLogin: (login:
   const { run, busy, error } = useAction();
   const submit = (event: Event): void => {
     event.preventDefault();
-    run(async () => onLogin(await logIn(key.trim())));
+    run(async () => onLogin(await logIn(key.trim()).catch(explain)));
   };
   return (
     <main class="container login">
@@ -32,7 +36,8 @@ export function LoginForm({ ended, onLogin }: { ended: boolean; onLogin: (login:
             />
           </label>
           <small id="where">
-            <code>npm start</code> says where it is: <code>admin</code> in <code>.nextstate/keys.json</code>.
+            <code>npm start</code> says where it is: <code>admin</code> in the <code>keys.json</code> of its state folder,{" "}
+            <code>.nextstate</code> where no other was named.
           </small>
           <Problem error={error} />
           <button type="submit" aria-busy={busy} disabled={busy || key.trim() === ""}>

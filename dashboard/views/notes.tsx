@@ -37,7 +37,7 @@ export function Notes({ agent, line, live }: AgentView) {
               any client, and it appears here.
             </Empty>
           ) : (
-            <Table label="Notes, newest first" columns={["note", "status", "for", "used", "given", "moves"]}>
+            <Table label="Notes, newest first" columns={["note", "status", "learned by", "for", "used", "given", "moves"]}>
               {notes.items.map((note) => (
                 <tr key={note.noteId}>
                   <td>
@@ -47,6 +47,13 @@ export function Notes({ agent, line, live }: AgentView) {
                   <td>
                     <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>
                     {note.status === "absorbed" && <small> by version {note.absorbedBy}</small>}
+                  </td>
+                  <td>
+                    {note.learnedBy === null ? (
+                      "–"
+                    ) : (
+                      <a href={addressOf({ agent, line }, `versions/${note.learnedBy}`)}>version {note.learnedBy}</a>
+                    )}
                   </td>
                   <td>{note.scope === "agent" ? "everybody" : <code>{note.user}</code>}</td>
                   <td>{count(note.uses, "turn")}</td>

@@ -10,7 +10,7 @@ import { count } from "../../shared/count.ts";
 import { number, percent, time } from "../format.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Heard } from "../parts/heard.tsx";
-import { EndTrial } from "../parts/moves.tsx";
+import { EndTrial, TakeBack } from "../parts/moves.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
@@ -24,7 +24,7 @@ export function Overview({ agent, line, personal, live, onChanged }: AgentView) 
   const [step, setStep] = useState<Step>("hour");
   const release = useResource(API.release.at({ agent }, { line }), live.ticks);
   const series = useResource(API.series.at({ agent }, { step }), live.ticks);
-  const versions = useResource(API.versions.at({ agent }, { line }), live.head?.latest ?? 0);
+  const versions = useResource(API.versions.at({ agent }, { line }), live.moves);
   const moved = (said: string): void => {
     release.reload();
     onChanged(said);
@@ -42,7 +42,7 @@ export function Overview({ agent, line, personal, live, onChanged }: AgentView) 
         {(shown) => <Tiles agent={agent} line={line} release={shown} versions={versions.data?.versions ?? []} onMoved={moved} />}
       </Loaded>
       <TrainerNow agent={agent} line={line} live={live} />
-      <Heard agent={agent} only={line === SHARED_LINE ? {} : { user: line }} version={live.ticks} />
+      <Heard agent={agent} line={line} only={line === SHARED_LINE ? {} : { user: line }} version={live.ticks} />
       <header class="row">
         <h2>Over time{line === SHARED_LINE ? "" : ", all users"}</h2>
         <label>
@@ -64,16 +64,19 @@ type Shown = Of & { release: Release; versions: readonly ListedVersion[]; onMove
 
 function Tiles({ agent, line, release, versions, onMoved }: Shown) {
   const { stable, canary, audience, turnsPerDay, waiting } = release;
-  const bare = line === SHARED_LINE ? "the bare base" : "nothing of its own: everybody's version answers this user";
   const made = versions.find(({ version }) => version === stable);
   return (
     <div class="tiles">
-      <Tile label="Answers" note={stable === 0 ? bare : made === undefined ? undefined : `made ${time(made.createdAt)}`}>
-        version {stable}
+      <Tile
+        label="Answering now"
+        note={stable === 0 ? bareOf(line) : made === undefined ? undefined : learnedText(made)}
+        moves={made !== undefined && <TakeBack agent={agent} line={line} version={made} stable={stable} onMoved={onMoved} />}
+      >
+        <a href={addressOf({ agent, line }, `versions/${stable}`)}>version {stable}</a>
       </Tile>
       {canary === null ? (
-        <Tile label="On trial" note="nothing">
-          –
+        <Tile label="On trial" note="a new version is tried on a share of the users first, where there are enough to compare">
+          nothing
         </Tile>
       ) : (
         <Tile
@@ -87,11 +90,26 @@ function Tiles({ agent, line, release, versions, onMoved }: Shown) {
       <Tile label="Turns a day" note={waiting.length === 0 ? undefined : `${count(waiting.length, "version")} waiting for the trial`}>
         {number(turnsPerDay)}
       </Tile>
-      <Tile label="Users in 30 days" note={audience.users < SMALL_CIRCLE ? "a small circle: one of them may teach all" : undefined}>
+      <Tile
+        label="Users in 30 days"
+        note={audience.users < SMALL_CIRCLE ? "so few that what one of them corrects is learned for all" : undefined}
+      >
         {audience.users}
       </Tile>
     </div>
   );
+}
+
+function bareOf(line: string): string {
+  return line === SHARED_LINE ? "the bare base: nothing is learned" : "nothing of its own: everybody's version answers this user";
+}
+
+/** What a version has learned, and from how many. */
+function learnedText({ hints, events, createdAt }: ListedVersion): string {
+  const users = count(new Set(events.map(({ user }) => user)).size, "user");
+  const further = hints.length > 1 ? ` and ${hints.length - 1} more` : "";
+  const learned = hints.length > 0 ? `“${hints[0]}”${further} from ${users}` : `from answers or scores of ${users}`;
+  return `learned ${learned}, ${time(createdAt)}`;
 }
 
 /** From a little before anything happened: an agent's first hour is no speck at the end of two empty days. */

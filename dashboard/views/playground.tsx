@@ -33,6 +33,7 @@ type Side = {
 const EXAMPLE_TOOLS = [RESERVE_TABLE, GET_WEATHER];
 const MOST_CALLS = 8; // in a row, answered by canned results before somebody is asked
 const OLDER = "older";
+const NOTHING_YET: Said = { role: "assistant", content: null };
 const SIDE_NAMES = ["Answers", "Beside it"] as const;
 
 /** A conversation's name, and how it is broken off. */
@@ -56,6 +57,10 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
     talk.current.end.abort();
     talk.current = newTalk();
     setSides(sidesOf(whos));
+  };
+  const beginAnew = (words: string): void => {
+    begin(sides.map(({ who }) => who));
+    setSaid(words);
   };
   const answer = async (side: Side, index: number, added: readonly Said[]): Promise<void> => {
     const { session, end } = talk.current;
@@ -114,8 +119,8 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
         </button>
       </header>
       <p>
-        What answers users now is kept and learned from: correct it, and watch a note and then a version come of it. A version that is
-        chosen by its number answers here alone, and nothing of that is kept.
+        Talk to the agent as its users do. Where an answer is wrong, say what should have been different: a note comes of it in seconds, a
+        version in minutes. Of a version that you choose by its number nothing is kept, and nothing is learned.
         {personal && ` Here you are a user of your own, ${user}: what you teach answers you, and nobody else.`}
       </p>
       <div class="grid compare">
@@ -151,8 +156,9 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
               <Begin agent={agent} settings={settings.data.settings} onGiven={settings.reload} />
             )}
             {side.messages.map((message, at) => (
-              <Message key={at} message={message} />
+              <Message key={at} message={message} busy={busy && at === side.messages.length - 1} />
             ))}
+            {busy && isOwed(side.messages) && <Message message={NOTHING_YET} busy />}
             {openCalls(side.messages).length > 0 && !busy && (
               <Results
                 calls={openCalls(side.messages)}
@@ -164,11 +170,13 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
-      {kept !== undefined && <Heard agent={agent} only={{ session: kept }} version={live.ticks} />}
+      {kept !== undefined && <Heard agent={agent} line={personal ? user : SHARED_LINE} only={{ session: kept }} version={live.ticks} />}
       {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && (
         <TeacherNow agent={agent} line={line} own={personal ? user : SHARED_LINE} live={live} />
       )}
-      {isExample(settings.data?.settings.tools ?? []) && !waiting && <ExampleWords onChosen={setSaid} />}
+      {isExample(settings.data?.settings.tools ?? []) && !busy && (
+        <NextStep step={nextStep(sides[0]?.messages ?? [], said)} onSay={setSaid} onAnew={beginAnew} />
+      )}
       <form class="say" onSubmit={say}>
         <label>
           <span class="visually-hidden">Say</span>
@@ -223,18 +231,48 @@ function Begin({ agent, settings, onGiven }: { agent: string; settings: AgentSet
   return <Empty>Ask for something that its tools do{does.length === 0 ? "" : `: ${does.join("; ")}`}.</Empty>;
 }
 
-/** What can be said to the example, each put where one writes. */
-function ExampleWords({ onChosen }: { onChosen: (words: string) => void }) {
+/** What to do next with the example, so that it learns; the words are put where one writes. */
+function NextStep({ step, onSay, onAnew }: { step: Step; onSay: (words: string) => void; onAnew: (words: string) => void }) {
+  if (step === undefined) return null;
   return (
     <section class="note try" aria-label="Words to try">
-      Try, in this order:{" "}
-      {Object.values(EXAMPLE_WORDS).map((words) => (
-        <button key={words} type="button" class="small secondary outline" onClick={() => onChosen(words)}>
-          {words}
-        </button>
-      ))}
+      {step.does === "give" ? (
+        <>
+          Next: <strong>Give the result</strong>, with the button above.
+        </>
+      ) : (
+        <>
+          {step.does === "say" ? "Try:" : "See whether it was learned, in a"}{" "}
+          <button
+            type="button"
+            class="small secondary outline"
+            onClick={() => (step.does === "say" ? onSay(step.words) : onAnew(step.words))}
+          >
+            {step.does === "say" ? step.words : `New conversation: ${step.words}`}
+          </button>
+        </>
+      )}
     </section>
   );
+}
+
+type Step = { readonly does: "say" | "anew"; readonly words: string } | { readonly does: "give" } | undefined;
+
+// The shipped base asks back once about the first, twice about the other.
+const [FIRST, LATER] = [EXAMPLE_WORDS.again, EXAMPLE_WORDS.request];
+
+/** The one step that leads on from here: asked, agreed to, with its result, put right, and asked anew. */
+function nextStep(messages: readonly Said[], said: string): Step {
+  const last = messages.at(-1);
+  if (last === undefined) return { does: "say", words: said === LATER ? LATER : FIRST };
+  if (openCalls(messages).length > 0) return { does: "give" };
+  if (last.role !== "assistant") return undefined;
+  const result = messages.findIndex(({ role }) => role === "tool");
+  if (result < 0)
+    return [FIRST, LATER].some((words) => words === messages[0]?.content) ? { does: "say", words: EXAMPLE_WORDS.yes } : undefined;
+  if (messages[0]?.content === LATER) return undefined;
+  const isPutRight = messages.slice(result).some(({ role }) => role === "user");
+  return isPutRight ? { does: "anew", words: LATER } : { does: "say", words: EXAMPLE_WORDS.correction };
 }
 
 function isExample(tools: AgentSettings["tools"]): boolean {
@@ -249,6 +287,11 @@ function unlisted(who: Who | undefined, listed: readonly ListedVersion[]): boole
 function whoOf(value: string | undefined): Who | undefined {
   if (value === "now") return value;
   return value !== undefined && /^\d+$/.test(value) ? Number(value) : undefined;
+}
+
+/** Whether an answer is waited for of which nothing is there yet. */
+function isOwed(messages: readonly Said[]): boolean {
+  return messages.length > 0 && messages.at(-1)?.role !== "assistant";
 }
 
 /** Calls of the last answer that have no result yet. */

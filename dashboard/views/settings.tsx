@@ -55,6 +55,7 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
     tools === undefined || problemOf(servers) !== undefined
       ? undefined
       : mergePatchOf(settings, { ...draft, tools, mcpServers: JSON.parse(servers) as unknown, engine: ofEngine });
+  const unfinished = [tools === undefined ? "Tools" : [], problemOf(servers) === undefined ? [] : "MCP servers"].flat();
   const isUnchanged = patch !== undefined && Object.keys(patch).length === 0;
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const save = (event: Event): void => {
@@ -106,6 +107,7 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
         </LearningFields>
         <ReleaseFields settings={draft.release} onChange={(release) => set({ release })} />
         <Problem error={error} />
+        {unfinished.length > 0 && <p class="wrong">It can be saved once this is right above: {unfinished.join(", ")}.</p>}
         <button type="submit" disabled={busy || patch === undefined} aria-busy={busy}>
           Save
         </button>

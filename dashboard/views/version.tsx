@@ -1,17 +1,17 @@
 /** One version: what it learned from whom, what it answers now instead of before, and how it came through its gate. */
-import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, ShownVersion } from "../../shared/api.ts";
 import type { GateBudgets, GateCheck } from "../../shared/release.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { passedOver } from "../answer-text.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { CHECKS } from "../gate-words.ts";
 import { Answer } from "../parts/answer.tsx";
 import { Defaults } from "../parts/defaults.tsx";
-import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { VersionMoves } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
 import { Trial } from "../parts/trial.tsx";
 import { Table } from "../parts/table.tsx";
@@ -21,12 +21,10 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const version = Number(item);
   const shown = useResource(API.version.at({ agent, version }, { line }), live.moves);
   const settings = useResource(API.agent.at({ agent }));
-  const [asking, setAsking] = useState<"rollBack" | "promote">();
   const moved = (said: string): void => {
     shown.reload();
     onChanged(said);
   };
-  const dialog = { agent, line, version, onMoved: moved, onClose: () => setAsking(undefined) };
   return (
     <section>
       {shown.error !== undefined && <a href={addressOf({ agent, line }, "versions")}>All versions</a>}
@@ -38,18 +36,8 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
                 Version {each.version} <StatusBadge status={each.status} />
               </h1>
               <span class="moves">
-                {(each.status === "canary" || each.status === "candidate") && (
-                  <button type="button" class="small" onClick={() => setAsking("promote")}>
-                    Promote
-                  </button>
-                )}
-                {each.status === "canary" && live.head !== undefined && (
-                  <EndTrial agent={agent} line={line} canary={version} stable={live.head.stable} onMoved={moved} />
-                )}
-                {(each.status === "superseded" || each.status === "rolledBack") && (
-                  <button type="button" class="small secondary" onClick={() => setAsking("rollBack")}>
-                    Roll back to {each.version}
-                  </button>
+                {live.head !== undefined && (
+                  <VersionMoves agent={agent} line={line} version={each} stable={live.head.stable} onMoved={moved} />
                 )}
               </span>
             </header>
@@ -74,14 +62,12 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
                 , in the playground.
               </p>
             )}
-            <Answers changes={each.changes} />
+            <Answers version={each} />
             <Defaults learned={each.defaults} />
             <Learned version={each} agent={agent} />
             <Trial agent={agent} line={line} version={each.version} status={each.status} live={live} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} line={line} />
-            {asking === "rollBack" && <RollbackDialog {...dialog} />}
-            {asking === "promote" && <PromoteDialog {...dialog} />}
           </>
         )}
       </Loaded>
@@ -89,11 +75,11 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
   );
 }
 
-function Answers({ changes }: { changes: ListedVersion["changes"] }) {
+function Answers({ version: { changes, defaults, status } }: { version: ListedVersion }) {
   if (changes.length === 0) return null;
   return (
     <>
-      <h2>What it answers now</h2>
+      <h2>{status === "rolledBack" || status === "superseded" ? "What it answered" : "What it answers now"}</h2>
       {changes.map(({ prompt, before, after }, index) => (
         <article key={index} class="compared">
           <p class="words">{prompt}</p>
@@ -107,6 +93,11 @@ function Answers({ changes }: { changes: ListedVersion["changes"] }) {
               <Answer text={after} beside={before} changed />
             </div>
           </div>
+          {passedOver(after, defaults).map(({ parameter, value, used }) => (
+            <p key={parameter} class="note">
+              Weights alone say {used} for <code>{parameter}</code>; what goes out is held to {value} unless the user says otherwise.
+            </p>
+          ))}
         </article>
       ))}
     </>

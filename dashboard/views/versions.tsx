@@ -1,5 +1,4 @@
 /** The line's versions: as a graph, and one by one with what each learned and what became of it. */
-import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
@@ -8,21 +7,17 @@ import type { AgentView } from "../agent-page.tsx";
 import { count } from "../../shared/count.ts";
 import { number, seconds, time } from "../format.ts";
 import { Lineage } from "../parts/lineage.tsx";
-import { EndTrial, PromoteDialog, RollbackDialog } from "../parts/moves.tsx";
+import { VersionMoves } from "../parts/moves.tsx";
 import { Empty, Loaded, StatusBadge } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
 import { usePages, VERSION_PAGING } from "../pages.ts";
 
-type Asked = { move: "rollBack" | "promote"; version: number };
-
 export function Versions({ agent, line, live, onChanged }: AgentView) {
   const page = usePages(API.versions.at({ agent }, { line }), VERSION_PAGING, live.ticks);
-  const [asked, setAsked] = useState<Asked>();
   const moved = (said: string): void => {
     page.reload();
     onChanged(said);
   };
-  const close = (): void => setAsked(undefined);
   return (
     <section>
       <h1>Versions of {agent}</h1>
@@ -32,15 +27,7 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
             <Lineage agent={agent} line={line} versions={page.items} />
             <Table label="Versions, newest first" columns={["version", "status", "what it learned", "how", "made", "moves"]}>
               {page.items.map((version) => (
-                <Row
-                  key={version.version}
-                  agent={agent}
-                  line={line}
-                  version={version}
-                  stable={page.data?.stable ?? 0}
-                  onAsk={setAsked}
-                  onMoved={moved}
-                />
+                <Row key={version.version} agent={agent} line={line} version={version} stable={page.data?.stable ?? 0} onMoved={moved} />
               ))}
             </Table>
             <More what="versions" pages={page} />
@@ -50,12 +37,6 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
                 version comes of it in minutes, and can be rolled back here.
               </Empty>
             )}
-            {asked?.move === "rollBack" && (
-              <RollbackDialog agent={agent} line={line} version={asked.version} onMoved={moved} onClose={close} />
-            )}
-            {asked?.move === "promote" && (
-              <PromoteDialog agent={agent} line={line} version={asked.version} onMoved={moved} onClose={close} />
-            )}
           </>
         )}
       </Loaded>
@@ -63,9 +44,9 @@ export function Versions({ agent, line, live, onChanged }: AgentView) {
   );
 }
 
-type Listed = Line & { version: ListedVersion; stable: number; onAsk: (asked: Asked) => void; onMoved: (said: string) => void };
+type Listed = Line & { version: ListedVersion; stable: number; onMoved: (said: string) => void };
 
-function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
+function Row({ agent, line, version: each, stable, onMoved }: Listed) {
   const { version, status, hints, events, metrics, createdAt, parent, over } = each;
   const users = new Set(events.map(({ user }) => user)).size;
   return (
@@ -104,17 +85,7 @@ function Row({ agent, line, version: each, stable, onAsk, onMoved }: Listed) {
         <time dateTime={createdAt}>{time(createdAt)}</time>
       </td>
       <td class="moves">
-        {(status === "canary" || status === "candidate") && (
-          <button type="button" class="small" onClick={() => onAsk({ move: "promote", version })}>
-            Promote
-          </button>
-        )}
-        {status === "canary" && <EndTrial agent={agent} line={line} canary={version} stable={stable} onMoved={onMoved} />}
-        {(status === "superseded" || status === "rolledBack") && (
-          <button type="button" class="small secondary" onClick={() => onAsk({ move: "rollBack", version })}>
-            Roll back to {version}
-          </button>
-        )}
+        <VersionMoves agent={agent} line={line} version={each} stable={stable} onMoved={onMoved} />
       </td>
     </tr>
   );

@@ -79,15 +79,20 @@ function checkBounds(schema: Readonly<Record<string, unknown>>, path: string): v
   for (const keyword of ["minLength", "maxLength", "minItems", "maxItems"]) {
     const value = schema[keyword];
     if (value !== undefined && !(Number.isInteger(value) && Number(value) >= 0))
-      throw invalid(`${path}.${keyword}`, `a whole number from 0 expected, got ${JSON.stringify(value)}`);
+      throw invalid(`${path}.${keyword}`, `a whole number from 0 expected, got ${shown(value)}`);
   }
   for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
     const value = schema[keyword];
     // A flag in draft 4 and OpenAPI 3.0.
     const flag = keyword.startsWith("exclusive") && typeof value === "boolean";
     if (value !== undefined && !flag && !Number.isFinite(value))
-      throw invalid(`${path}.${keyword}`, `a number expected, got ${JSON.stringify(value)}`);
+      throw invalid(`${path}.${keyword}`, `a number expected, got ${shown(value)}`);
   }
+}
+
+/** JSON has no number for what `1e999` is read as. */
+function shown(value: unknown): string {
+  return typeof value === "number" ? String(value) : JSON.stringify(value);
 }
 
 function checkMembers(members: unknown, path: string, depth: number): void {

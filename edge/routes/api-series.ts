@@ -29,7 +29,7 @@ export function mountSeries(app: App): void {
     const fromMs = from === undefined ? toMs - DEFAULT_POINTS[step] * stepMs : Math.floor(Date.parse(from) / stepMs) * stepMs;
     const points = (toMs - fromMs) / stepMs;
     if (points < 1 || points > MOST_POINTS)
-      throw new AppError("input/invalid", `from and to: 1 to ${MOST_POINTS} intervals of a ${step} expected, got ${points}`, {
+      throw new AppError("input/invalid", `from and to: 1 to ${MOST_POINTS} intervals of one ${step} expected, got ${points}`, {
         details: { param: "from" },
       });
     return context.json({ agent, step, points: await readSeries(context.env.DB, { agent, fromMs, toMs, stepMs }) });

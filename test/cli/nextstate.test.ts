@@ -12,9 +12,7 @@ import { SEARCH } from "../trainer/hotel.ts";
 import { BIN, runCommand, runNextstate, type Ended, type RunOptions } from "./run-nextstate.ts";
 
 const ESCAPE = "\u001B";
-const DONE = 0;
-const REFUSED = 1;
-const USAGE = 2;
+const [DONE, REFUSED, USAGE] = [0, 1, 2];
 
 const edge = withEdge();
 let folder = "";
@@ -51,7 +49,8 @@ async function publish(agent: string, seq: number, eventId = `${agent}-${seq}`):
   const adapter = await putAdapter(edge, `adapter ${agent} ${seq}`);
   const events = [lineage(eventId, seq)];
   const made = manifestOf({ agent, baseDigest: edge.baseDigest, parent, adapter, fromSeq: cursor, toSeq: seq, events });
-  const changes = [{ prompt: "A hotel, please.", before: "SearchHotel({})", after: 'SearchHotel({"number_of_rooms": "2"})' }];
+  const after = '<tool_call>{"name": "SearchHotel", "arguments": {"number_of_rooms": "1"}}</tool_call>';
+  const changes = [{ prompt: "A hotel, please.", before: "SearchHotel({})", after }];
   const defaults = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: "1" }];
   const manifest = { ...made, hints: ["number_of_rooms should be 2."], defaults, changes };
   return (await call(edge, "trainer", `POST ${line}/versions`, { parent, manifest })).body;
@@ -125,6 +124,9 @@ describe("nextstate turns and notes", () => {
       /^#\d+ .* v0 .*\n +user +Two rooms\.\n +assistant .*\n +judged +-1 by embedded, votes -1 -1 0\n +hint +number_of_rooms should be 2\.\n/,
     );
     expect(text).toMatch(/user +A room, please\.\n/);
+    const held = `json('[{"tool": "SearchHotel", "parameter": "number_of_rooms", "value": "2"}]')`;
+    await (await edge.getD1()).exec(`UPDATE events SET payload = json_set(payload, '$.heldTo', ${held}) WHERE agent = 'told'`);
+    expect(await said("turns told --limit 1")).toMatch(/\n +held to +SearchHotel: number_of_rooms 2\n/);
   });
 
   it("gives the API's turns, narrowed and limited", async () => {
@@ -149,7 +151,7 @@ describe("nextstate turns and notes", () => {
     const id = notes[0]?.noteId ?? "";
     expect(await said("notes told")).toMatch(new RegExp(`\n${id} .*SearchHotel: number_of_rooms should be 2\\.\n$`));
     expect(await json(`notes told drop ${id}`)).toMatchObject({ noteId: id, status: "dropped" });
-    expect(await said("notes told")).toBe("note  for  uses  created  text\n");
+    expect(await said("notes told")).toBe("No notes in force.\n");
     expect(await json("notes told")).toEqual({ notes: [] });
     expect(await said("notes told --all")).toMatch(new RegExp(`^note +status .*\n${id} +dropped .*number_of_rooms should be 2\\.\n$`));
     expect(await json("notes told --all")).toEqual(await api("/agents/told/notes"));
@@ -178,11 +180,11 @@ describe("nextstate versions, rollback and promote", () => {
   it("shows one with its gate against the agent's budgets, and what changed", async () => {
     const text = await said("versions line 2");
     expect(text).toContain("\n  default  SearchHotel: number_of_rooms is 2, no longer 1\n");
-    expect(text).toMatch(/\nneedlessCalls +0 +0\.2 +0 +holds\n/);
-    expect(text).toContain("The gate holds.");
-    expect(text).toMatch(/\nprompt +A hotel, please\.\nbefore +SearchHotel\(\{\}\)\nafter +SearchHotel/);
+    expect(text).toMatch(/\nneedlessCalls +0 +0\.2 +0 +holds\n[^]*The gate holds\./);
+    expect(text).toMatch(/\nprompt +A hotel, please\.\nbefore +SearchHotel\(\{\}\)\nafter +<tool_call>/);
+    expect(text).toMatch(/\nheld +weights alone say 1 for number_of_rooms; what goes out is held to 2 unless the user says otherwise\n$/);
     expect(await json("versions line 2")).toEqual(await api("/agents/line/versions/2"));
-    expect(await nextstate("versions line 9")).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("version 9") });
+    expect(await nextstate("versions line v9")).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("version 9") });
   });
 
   it("rolls nothing back where nobody can be asked, and says what would be left", async () => {
@@ -198,7 +200,7 @@ describe("nextstate versions, rollback and promote", () => {
     await publish("noted", 4, eventId);
     const said = `  number_of_rooms should be 2. (${user})\n`;
     const { stderr } = await nextstate("rollback noted 0");
-    expect(stderr).toContain(`1 note will go out of force with them, for whoever gave them, too:\n${said}`);
+    expect(stderr).toContain(`1 note will go out of force, too, for whoever gave it:\n${said}`);
     const { stderr: kept } = await nextstate("rollback noted 0 --no-quarantine");
     expect(kept).toContain(`1 note will be in force until it is learned again:\n${said}`);
   });
@@ -235,7 +237,7 @@ describe("nextstate suite", () => {
     const { caseId } = await json("suite held add --file -", { stdin: JSON.stringify(asked) });
     expect(await said("suite held")).toMatch(new RegExp(`\n${String(caseId)} +person +two rooms +SearchHotel\\(\\{\\}\\)\n$`));
     expect(await json("suite held list")).toEqual(await api("/agents/held/suite"));
-    expect(await json(`suite held delete ${String(caseId)}`)).toEqual({ status: "deleted", caseId });
+    expect([await json(`suite held delete ${caseId}`), await said("suite held")]).toEqual([{ status: "deleted", caseId }, "No cases.\n"]);
     expect(await nextstate("suite held add")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("--file") });
     expect(await nextstate("suite held burn")).toMatchObject({ code: USAGE, stderr: expect.stringContaining("list|add|delete") });
   });
@@ -346,7 +348,7 @@ describe("nextstate, refused", () => {
     expect(wrong).toMatchObject({ code: REFUSED, stderr: expect.stringContaining("is the key of this system (--state)?") });
   });
 
-  it.for(["nope", "agents show", "versions desk one", "agents --wat", "turns desk --limit 0", "agents --url x"])(
+  it.for(["nope", "agents show", "versions desk one", "agents --wat", "turns desk --limit 0", "agents --url x", "--state .h2 agents"])(
     "takes `nextstate %s` for a slip of the keyboard",
     async (args) => {
       const { code, stdout, stderr } = await runNextstate(args.split(" "));

@@ -1,6 +1,6 @@
 /** Answers taken apart for people: whatever cannot be read as a call stays text, and nothing of it is lost. */
 import { describe, expect, it } from "vitest";
-import { type AnswerCall, answerParts, differingFrom } from "../../dashboard/answer-text.ts";
+import { type AnswerCall, answerParts, differingFrom, passedOver } from "../../dashboard/answer-text.ts";
 
 const callOf = (name: string, given: Record<string, unknown>): string =>
   `<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`;
@@ -52,5 +52,21 @@ describe("differingFrom", () => {
   it("names all where the other one is of another tool, or of none", () => {
     expect([...differingFrom(call, answerParts(callOf("find", { seats: 2, city: "Rome" })))]).toEqual(["seats", "city"]);
     expect([...differingFrom(call, answerParts("Which city?"))]).toEqual(["seats", "city"]);
+  });
+});
+
+describe("passedOver", () => {
+  const learned = [
+    { tool: "book", parameter: "rooms", value: "2", corrected: null },
+    { tool: "book", parameter: "@ask", value: "no", corrected: null },
+    { tool: "book", parameter: "view", value: "sea", corrected: null, held: false as const },
+  ];
+
+  it("tells which arguments of the tool have another value than was learned", () => {
+    expect(passedOver(callOf("book", { rooms: 1, view: "street" }), learned)).toEqual([{ parameter: "rooms", value: "2", used: "1" }]);
+  });
+
+  it.each([callOf("book", { rooms: "2" }), callOf("book", {}), callOf("pay", { rooms: 1 }), "Two rooms?"])("finds none in %s", (answer) => {
+    expect(passedOver(answer, learned)).toEqual([]);
   });
 });

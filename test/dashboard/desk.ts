@@ -30,6 +30,7 @@ export async function furnish(edge: TestEdge): Promise<void> {
     ...manifestOf({ agent: AGENT, baseDigest: edge.baseDigest, adapter: await putAdapter(edge, "one"), fromSeq: 0, toSeq: 1 }),
     events: [lineage("e1", 1)],
     hints: ["number_of_rooms should be 2."],
+    defaults: [{ tool: SEARCH.function.name, parameter: "location", value: "Porto", corrected: null }],
     changes: [{ prompt: SCRIPT, before: answerWith(1), after: answerWith(2) }],
   };
   type Logged = { payload: { kind: string }; turnId: string };
@@ -43,7 +44,7 @@ export async function furnish(edge: TestEdge): Promise<void> {
       eventId: "e1",
       turnId,
       pieces: [
-        ["rooms: ", 0],
+        ["rooms: ", 1e-7],
         ["1", -0.5],
         ["}", 0.125],
       ],

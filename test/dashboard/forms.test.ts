@@ -26,6 +26,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
     await page.getByRole("button", { name: "New agent" }).click();
+    await page.getByLabel("Name").fill("Front desk");
+    await page.getByRole("dialog").getByText("lower-case letters, digits and hyphens expected").waitFor();
+    expect(await page.getByRole("button", { name: "Make it" }).isDisabled()).toBe(true);
     await page.getByLabel("Name").fill("front-desk");
     await page.getByRole("button", { name: "Make it" }).click();
     await page.getByRole("heading", { name: "Settings of front-desk" }).waitFor();
@@ -36,6 +39,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await json.fill('[\n  {"type": "function", "function": {"name": "no spaces"}}\n]');
     expect(await page.getByRole("alert").textContent()).toContain("line 2, column 45: name");
     expect(await save.isDisabled()).toBe(true);
+    await page.getByText("It can be saved once this is right above: Tools.").waitFor();
     // What only the edge knows is told where it stands, too.
     await json.fill(JSON.stringify([{ type: "function", function: { name: "Find", parameters: { type: "array" } } }], null, 2));
     await save.click();
@@ -186,12 +190,61 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await page.goto("/agents/bare/playground");
     await page.getByRole("button", { name: "Give it the example's tools" }).click();
     await page.getByText("Ask for something that its tools do: Reserve a table").waitFor(SLOWLY);
-    await page.getByRole("region", { name: "Words to try" }).getByRole("button", { name: EXAMPLE_WORDS.request }).click();
-    expect(await page.getByLabel("Say").inputValue()).toBe(EXAMPLE_WORDS.request);
+    await page.getByRole("region", { name: "Words to try" }).getByRole("button", { name: EXAMPLE_WORDS.again }).click();
+    expect(await page.getByLabel("Say").inputValue()).toBe(EXAMPLE_WORDS.again);
     expect(await violationsIn(page)).toEqual([]);
     const { settings } = (await call(edge, "admin", "GET /api/agents/bare")).body;
     expect(settings).toMatchObject({ maxToolSteps: 3, instructions: EXAMPLE_INSTRUCTIONS, tools: [RESERVE_TABLE, GET_WEATHER] });
     expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("offers the one step that leads on, until a correction is given and can be seen to count", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    await putAgent(edge, "stepped", { tools: [RESERVE_TABLE, GET_WEATHER] });
+    await logIn(page, edge.keys.admin);
+    const called = { tool_calls: [{ index: 0, id: "call_1", function: { name: RESERVE_TABLE.function.name, arguments: "{}" } }] };
+    const answers = [{ content: "For two?" }, called, { content: "It is reserved." }, called, { content: "It is changed." }];
+    await page.route("**/playground", (route) => {
+      if (route.request().method() !== "POST") return route.continue();
+      const body = `data: ${JSON.stringify({ choices: [{ delta: answers.shift() }] })}\n\ndata: [DONE]\n\n`;
+      const headers = { "content-type": "text/event-stream", "x-policy-version": "0", "x-session-id": `s_${"0".repeat(32)}` };
+      return route.fulfill({ headers, body });
+    });
+    await page.goto("/agents/stepped/playground");
+    const step = page.getByRole("region", { name: "Words to try" });
+    const say = async (words: string): Promise<void> => {
+      await step.getByRole("button", { name: words }).click();
+      await page.getByRole("button", { name: "Send" }).click();
+    };
+    const giveResult = async (): Promise<void> => {
+      await step.getByText("Give the result").waitFor();
+      await page.getByRole("button", { name: "Give the result" }).click();
+    };
+    await say(EXAMPLE_WORDS.again);
+    await say(EXAMPLE_WORDS.yes);
+    await giveResult();
+    await say(EXAMPLE_WORDS.correction);
+    await giveResult();
+    expect(await violationsIn(page)).toEqual([]);
+    await step.getByRole("button", { name: `New conversation: ${EXAMPLE_WORDS.request}` }).click();
+    expect(await page.locator(".talk .message").count()).toBe(0);
+    expect(await page.getByLabel("Say").inputValue()).toBe(EXAMPLE_WORDS.request);
+    expect(answers).toEqual([]);
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("warns before a key goes that trainers use", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    await page.goto("/keys");
+    await page
+      .getByRole("row")
+      .filter({ has: page.getByRole("cell", { name: "trainer", exact: true }) })
+      .getByRole("button", { name: "Revoke" })
+      .click();
+    await page.getByRole("dialog").getByText("A trainer that uses it stops").waitFor();
     await context.close();
   });
 

@@ -63,7 +63,9 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     const first = heard.getByRole("listitem").filter({ hasText: COMPLAINT });
     await first.getByText("not judged yet").waitFor(SLOWLY);
     await judge("next", { refused: { code: "hint/none", detail: 'no hint in ["none"]' } });
-    await first.getByText("heard as: a complaint. No note: the words name no argument and no value of a call.").waitFor(SLOWLY);
+    await first
+      .getByText("heard as: a complaint. No note: nothing has been called yet that this could correct; say it again after the call.")
+      .waitFor(SLOWLY);
 
     await first.getByRole("button", { name: "correct it by hand" }).click();
     const dialog = page.getByRole("dialog");
@@ -74,7 +76,8 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     const second = heard.getByRole("listitem").filter({ hasText: BY_HAND });
     await second.getByText("not judged yet").waitFor(SLOWLY);
     await judge("feedback", { judge: "feedback", hint: BY_HAND, tool: "SearchHotel", held: "1" });
-    await second.getByText(`heard as: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
+    await second.getByText(`answer wrong heard as: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
+    await second.getByText("note in force", { exact: true }).waitFor(SLOWLY);
     expect(await second.getByRole("button").count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
     expect(problems).toEqual([]);
@@ -90,10 +93,37 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     await heard.filter({ hasText: BY_HAND }).getByRole("link").click();
     const judged = page.locator("article.turn footer");
     await judged.getByText(`by the feedback judge: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
-    await judged.getByText("no hint: the words name no argument and no value of a call").waitFor();
+    await judged.getByText("no hint: nothing has been called yet that this could correct").waitFor();
+    await judged.getByRole("button", { name: "quarantine" }).first().click();
+    await judged.getByText("In quarantine: nothing is learned from it.").waitFor(SLOWLY);
+    await page.reload();
+    await judged.getByText("In quarantine: nothing is learned from it.").waitFor(SLOWLY);
+    await judged.getByRole("button", { name: "let back in" }).click();
+    await expect.poll(() => judged.getByText("In quarantine").count(), SLOWLY).toBe(0);
+    expect((await call(edge, "admin", `GET /api/agents/${AGENT}/quarantine`)).body.events).toEqual([]);
     await page.goto(`/agents/${AGENT}/notes`);
     await page.getByRole("row").getByText(`${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
     expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("is told apart where something had been called before", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    // No random base makes a call that can be read.
+    const called = [{ id: "call_1", type: "function", function: { name: "SearchHotel", arguments: "{}" } }];
+    await (
+      await edge.getD1()
+    )
+      .prepare("UPDATE events SET payload = json_set(payload, '$.answer.tool_calls', json(?)) WHERE agent = ? AND kind = 'turn:finished'")
+      .bind(JSON.stringify(called), AGENT)
+      .run();
+    await logIn(page, edge.keys.admin);
+    const why = "no argument of the call was found that these words put right";
+    await page.goto(`/agents/${AGENT}`);
+    const complaint = page.getByLabel("What was heard").getByRole("listitem").filter({ hasText: COMPLAINT });
+    await complaint.getByText(`No note: ${why}.`).waitFor(SLOWLY);
+    await complaint.getByRole("link").click();
+    await page.locator("article.turn footer").getByText(`no hint: ${why}`).waitFor(SLOWLY);
     await context.close();
   });
 });

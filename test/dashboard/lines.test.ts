@@ -151,7 +151,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     await logIn(page, edge.keys.admin);
     await page.goto(`/agents/${AGENT}/versions`);
     await page.getByRole("button", { name: "Roll back to 0" }).click();
-    await page.getByRole("dialog").getByText("Users' own versions that were learned over these go in the same step.").waitFor(SLOWLY);
+    await page.getByRole("dialog").getByText("Users' own versions that were learned over it go in the same step.").waitFor(SLOWLY);
     await context.close();
   });
 

@@ -181,8 +181,8 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     expect(isRightlyRead(before, scene, "first")).toBe(true);
     const watch = await context.newPage();
     await watch.goto(`/agents/${AGENT}`);
-    const answers = watch.locator(".tile", { hasText: "Answers" });
-    await answers.getByText("version 0").waitFor();
+    const answers = watch.locator(".tile", { hasText: "Answering now" });
+    await answers.getByRole("link", { name: "version 0" }).waitFor();
 
     await page.goto(`/agents/${AGENT}/conversations`);
     await page.getByRole("button", { name: "Correct or score" }).click();
@@ -195,7 +195,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     await expect.poll(async () => (await stable()) > 0 || (await refusals()).length > 0, WATCHED).toBe(true);
     expect(await refusals()).toEqual([]);
     // Nobody loaded that page again.
-    await answers.getByText("version 1").waitFor();
+    await answers.getByRole("link", { name: "version 1" }).waitFor();
     await watch.close();
 
     await page.goto(`/agents/${AGENT}/versions/1`);
@@ -219,8 +219,8 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     await logIn(page, system.edge.keys.admin);
     const watch = await context.newPage();
     await watch.goto(`/agents/${AGENT}`);
-    const answers = watch.locator(".tile", { hasText: "Answers" });
-    await answers.getByText("version 0").waitFor();
+    const answers = watch.locator(".tile", { hasText: "Answering now" });
+    await answers.getByRole("link", { name: "version 0" }).waitFor();
     const scenes = [...SCENES];
     let lesson = await findLesson(page, scenes);
     for (let lessons = 1; !(await learns({ page, watch }, lesson)) && lessons < MOST_LESSONS; lessons += 1)
@@ -230,7 +230,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     const { scene, wish, before } = lesson;
     const learned = await stable();
     expect({ learned, refused: await refusals() }).toMatchObject({ learned: expect.toSatisfy((version: number) => version > 0) });
-    await answers.getByText(`version ${learned}`).waitFor();
+    await answers.getByRole("link", { name: `version ${learned}` }).waitFor();
     await watch.close();
     await page.goto(`/agents/${AGENT}/versions/${learned}`);
     await page.getByRole("heading", { name: "What it answers now" }).waitFor();

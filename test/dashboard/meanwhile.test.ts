@@ -90,6 +90,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     await page.getByRole("button", { name: "Send" }).click();
     await asked;
     const log = page.getByRole("log");
+    await log.locator("[aria-busy=true]").getByText("writing").waitFor();
     await log.getByText("A hotel in Porto.").waitFor();
     await page.getByRole("button", { name: "New conversation" }).click();
     answer();
@@ -133,6 +134,19 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     await page.getByRole("link", { name: `version ${published}` }).waitFor(SLOWLY);
     await page.getByRole("link", { name: "Nextstate" }).click();
     await page.getByText(`version ${published} is on trial`, { exact: false }).waitFor(SLOWLY);
+  });
+
+  it("says once that nothing answers, and goes on by itself when something does", async () => {
+    await page.goto(`/agents/${AGENT}/versions`);
+    await page.getByRole("heading", { name: `Versions of ${AGENT}` }).waitFor();
+    await page.route("**/api/**", (route) => route.abort());
+    await page.getByRole("link", { name: "Notes" }).click();
+    await page.getByRole("alert").getByText("Nextstate cannot be reached; trying again.").waitFor(SLOWLY);
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await page.unroute("**/api/**");
+    await page.evaluate("window.dispatchEvent(new Event('online'))");
+    await page.getByText("No note.", { exact: false }).waitFor(SLOWLY);
+    await expect.poll(() => page.getByRole("alert").count(), SLOWLY).toBe(0);
   });
 
   it("asks for the key again once the login has ended", async () => {

@@ -56,11 +56,11 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
         `Version 0 will go on answering. Taken back will be version ${published}, with 1 event that nothing else has learned from.`,
       )
       .waitFor(SLOWLY);
-    await dialog.getByText("1 note will go out of force with them, for whoever gave them, too:").waitFor();
+    await dialog.getByText("1 note will go out of force, too, for whoever gave it:").waitFor();
     await dialog.getByText(`${NOTE} in calls of SearchHotel of u1`).waitFor();
-    await dialog.getByLabel("Quarantine what they learned from").uncheck();
+    await dialog.getByLabel("Do not learn it again").uncheck();
     await dialog.getByText("1 note will be in force until it is learned again:").waitFor();
-    await dialog.getByLabel("Quarantine what they learned from").check();
+    await dialog.getByLabel("Do not learn it again").check();
     expect(await violationsIn(page, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "End the trial" }).click();
     await page
@@ -75,6 +75,10 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
   it("a note is, once it was confirmed", async () => {
     await beginTrial("said last");
     await page.goto(`/agents/${AGENT}/notes`);
+    await page
+      .getByRole("row")
+      .getByRole("link", { name: `version ${published}`, exact: true })
+      .waitFor();
     await page.getByRole("button", { name: "Take out" }).click();
     const dialog = page.getByRole("dialog", { name: "Take this note out?" });
     await dialog.getByText(`${NOTE} From the next turn on no answer to u1 heeds it`).waitFor();

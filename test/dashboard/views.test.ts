@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
+import type { ListedTurn } from "../../shared/api.ts";
 import { call, putAgent } from "../helpers/call.ts";
-import { withEdge } from "../helpers/edge.ts";
+import { type TestEdge, withEdge } from "../helpers/edge.ts";
 import { logIn, openPage, violationsIn } from "./browser.ts";
 import { AGENT, furnish, SCRIPT } from "./desk.ts";
 
@@ -27,6 +28,10 @@ const VIEWS = [
   [`/agents/${AGENT}/settings`, `Settings of ${AGENT}`],
 ] as const;
 
+async function turnsOf(edge: TestEdge): Promise<ListedTurn[]> {
+  return (await call(edge, "admin", `GET /api/agents/${AGENT}/turns`)).body.turns;
+}
+
 describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
   const edge = withEdge();
   let browser: Browser;
@@ -45,7 +50,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await expect.poll(() => page.getByRole("alert").textContent()).toContain("a key of kind admin expected, got one of kind client");
     await page.getByLabel("Admin key").fill("nsk_admin_guess");
     await page.getByRole("button", { name: "Log in" }).click();
-    await expect.poll(() => page.getByRole("alert").textContent()).toContain("a known one");
+    await expect.poll(() => page.getByRole("alert").textContent()).toBe("This key is not known, or was revoked or has expired.");
     expect(await context.cookies()).toEqual([]);
     expect(await violationsIn(page)).toEqual([]);
     await context.close();
@@ -105,6 +110,8 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     expect(await after.locator("dt").allTextContents()).toEqual(["location", "number_of_rooms"]);
     expect(await after.locator("mark").allTextContents()).toEqual(["2"]);
     expect(await after.locator(".words").allTextContents()).toEqual(["At once."]);
+    // No weights are asked what the edge makes of their answer.
+    await page.getByText("Weights alone say Paris for location; what goes out is held to Porto unless the user says otherwise.").waitFor();
     await context.close();
   });
 
@@ -121,6 +128,11 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await page.getByRole("alert").getByText("version 7 of agent begun: not found").waitFor();
     await page.getByRole("link", { name: "All versions" }).click();
     await page.getByRole("heading", { name: "Versions of begun", level: 1 }).waitFor();
+    await page.goto("/agents/nope");
+    await page.getByRole("alert").getByText("There is no agent nope").waitFor();
+    expect(await page.getByRole("alert").count()).toBe(1);
+    await page.getByRole("link", { name: "All agents" }).click();
+    await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
     await context.close();
   });
 
@@ -142,10 +154,14 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
   it("shows what a user wrote as text, whatever it is", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
-    for (const view of ["conversations", "versions/1", "suite"]) {
+    for (const [view, title] of [
+      ["conversations", "Conversations"],
+      ["versions/1", "Version 1"],
+      ["suite", "Suite"],
+    ]) {
       await page.goto(`/agents/${AGENT}/${view}`);
       await page.getByText(SCRIPT).first().waitFor();
-      expect(await page.title()).toBe("Nextstate");
+      expect(await page.title()).toBe(`${title} · ${AGENT} · Nextstate`);
     }
     expect(problems).toEqual([]);
     await context.close();
@@ -161,9 +177,17 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await expect.poll(() => turns.count(), SLOWLY).toBe(1);
     const told = turns.first().locator(".heat");
     expect(await told.locator("mark.down4[title]").allTextContents()).toEqual(["1"]);
+    // Noise has no colour.
+    expect(await told.locator("pre mark").allTextContents()).toEqual(["1", "}"]);
     await told.getByText("Advantage per token").click();
     await told.getByRole("cell", { name: "-0.5" }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
+    const user = page.getByLabel("User", { exact: true });
+    await user.pressSequentially(" u_nobody ");
+    await page.getByText("No turn of this agent has all of that.").waitFor();
+    expect(await user.inputValue()).toBe(" u_nobody ");
+    await user.fill((await turnsOf(edge))[0]?.user ?? "");
+    await expect.poll(() => turns.count(), SLOWLY).toBe(1);
     await page.getByLabel("Version", { exact: true }).fill("7");
     await page.getByText("No turn of this agent has all of that.").waitFor();
     expect(problems).toEqual([]);
@@ -250,6 +274,47 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
       .waitFor();
     const { audit } = (await call(edge, "admin", `GET /api/agents/${AGENT}/audit`)).body;
     expect(audit[0]).toMatchObject({ move: "rollback", reason: "a try" });
+    await context.close();
+  });
+
+  it("lets a version answer again that was rolled back, and takes it back from wherever it is seen to answer", async () => {
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    const stable = async (): Promise<number> => (await call(edge, "admin", `GET /api/agents/${AGENT}/release`)).body.stable;
+    for (const view of ["", "/versions", "/versions/1"]) {
+      await page.goto(`/agents/${AGENT}/versions/1`);
+      await page.getByRole("heading", { name: "What it answered", exact: true }).waitFor();
+      await page.getByRole("button", { name: "Let version 1 answer again" }).click();
+      const forward = page.getByRole("dialog", { name: "Let version 1 answer again?" });
+      await forward.getByText("Version 1 will answer, and version 0 no longer.").waitFor();
+      const again = forward.getByRole("button", { name: "Let version 1 answer again" });
+      expect(await again.getAttribute("class")).not.toContain("danger");
+      expect(await forward.getByRole("checkbox").count()).toBe(0);
+      await again.click();
+      await page.getByRole("heading", { name: "What it answers now" }).waitFor();
+      await page.goto(`/agents/${AGENT}${view}`);
+      await page.getByRole("button", { name: "Take version 1 back" }).click();
+      const dialog = page.getByRole("dialog", { name: "Take version 1 back?" });
+      await dialog.getByText("Version 0 will answer, and version 1 no longer.").waitFor();
+      await dialog.getByText("What it had learned will go:").waitFor();
+      expect(await violationsIn(page, "dialog")).toEqual([]);
+      await dialog.getByRole("button", { name: "Take version 1 back" }).click();
+      await page.getByRole("status").getByText("Version 0 answers now, 1 no longer.", { exact: false }).waitFor();
+      expect(await stable()).toBe(0);
+    }
+    expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("says on the overview what answers, and what it has learned of how many", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await call(edge, "admin", `POST /api/agents/${AGENT}/rollback`, { to: 1 });
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}`);
+    const answering = page.locator(".tile", { hasText: "Answering now" });
+    await answering.getByText("learned “number_of_rooms should be 2.” from 1 user").waitFor();
+    await answering.getByRole("link", { name: "version 1" }).click();
+    await page.getByRole("heading", { name: "Version 1", level: 1 }).waitFor();
     await context.close();
   });
 
