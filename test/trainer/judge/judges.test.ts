@@ -342,36 +342,6 @@ describe("createEmbeddedJudge", () => {
     expect(verdict?.hint).toBeUndefined();
   });
 
-  it("hears who corrects a correction, whatever the calls before held", async () => {
-    type Turn = readonly [said: string, rooms: string | undefined];
-    const callWith = (rooms: string | undefined) =>
-      call("SearchHotel", { city: "Porto", ...(rooms !== undefined && { number_of_rooms: rooms }) });
-    const corrected = async (...turns: readonly Turn[]): Promise<string | undefined> => {
-      const told = (rooms: string | undefined) => [callWith(rooms), result('[{"hotel_name": "Vila Gale"}]')];
-      const asked = turns.flatMap(([said, rooms], at) => [user(said), ...(at < turns.length - 1 ? told(rooms) : [])]);
-      const again = signalOf(callWith(turns.at(-1)?.[1]), [user("No, the number of rooms should be 3.")], asked);
-      const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(again, { votes: 1, seed: 0 });
-      return verdict?.hint?.text ?? verdict?.refused?.code;
-    };
-    const two: Turn = ["No, the number of rooms should be 2.", "2"];
-    expect(await corrected(["A hotel in Porto.", undefined], two)).toBe("number_of_rooms should be 3.");
-    expect(await corrected(["A hotel in Porto.", undefined], ["No, I need 1 room.", "1"], two)).toBe("number_of_rooms should be 3.");
-    // What the request itself said is another mind still.
-    expect(await corrected(["A hotel in Porto with 1 room.", "1"], two)).toBe("hint/spokenBefore");
-    expect(await corrected(["A hotel in Porto with 3 rooms.", "1"], two)).toBe("hint/spokenBefore");
-  });
-
-  it.each([
-    ["No, 3 rooms, but only in Porto.", "hint/conditional"],
-    ["No, just this once 3 rooms.", "hint/once"],
-    ["From now on always 3 rooms!", "number_of_rooms should be 3."],
-  ])("takes for a default what is meant for good, though the request said otherwise: %s", async (said, heard) => {
-    const asked = said.startsWith("From") ? user("A hotel in Porto with 2 rooms.") : ASK;
-    const signalled = signalOf(call("SearchHotel", { city: "Porto", number_of_rooms: "2" }), [user(said)], asked);
-    const verdict = await createEmbeddedJudge(saying("-1", "number_of_rooms should be 3.")).judge(signalled, { votes: 1, seed: 0 });
-    expect(verdict?.hint?.text ?? verdict?.refused?.code).toBe(heard);
-  });
-
   it("takes none of several hints that the base could not weigh", async () => {
     const blind: JobSampler = { ...saying("-1", "nonsense"), score: async (_, answers) => answers.map(() => Number.NEGATIVE_INFINITY) };
     const either = signalOf(call("SearchHotel", { city: "Porto" }), [user("Wrong, the number of rooms is 2 or 3.")]);
