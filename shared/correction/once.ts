@@ -2,21 +2,29 @@
 import { escapeRegExp } from "../regexp.ts";
 import { type MentionedValue, mentions } from "../speech/mention.ts";
 import { clausesOf, sentencesOf } from "../speech/sentences.ts";
+import { wordsOf } from "../speech/words.ts";
 
 const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor this (?:one )?(?!one\b|reason|matter|purpose|kind|type|sort|tool|function|agent|assistant|field|argument|parameter|setting)\p{L}+|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/iu;
-// "Make it 2 rooms this time", and no "You took Standard this time"
-const AT_LAST = /^(?!.*\byou\b).*\bthis time(?:,? please)?\W*$/i;
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
+// "For this stay 2 rooms", "make it 2 rooms this time", and no "You took Standard this time", "not at this time"
+const OF_THIS =
+  /\bfor this (?:one )?(?!one\b|reason|matter|purpose|kind|type|sort|tool|function|agent|assistant|field|argument|parameter|setting)\p{L}+|^(?!.*\byou\b).*(?<!\b(?:at|by|around|until|till|before|after) )\bthis time(?:,? please)?\W*$/iu;
+const SHORT_WORDS = 5; // "For this stay, 2 rooms"
 const EVER =
   /\b(?:from now on|from this time on|from here on|always|usually|never|next time|every|all (?:my )?\w+s|every time|each time|in (?:the )?future)\b/i;
 
 const DENIED_ONCE = /\bnot (?:(?:just|only|even) )?(?:for )?(?:this|today|now|once)\b/i;
 
-/** Whether what is said is meant for this time alone. What always is may go before ("I always go Economy, but just this once …"); behind, it is the last word. */
-export function isOnce(words: string): boolean {
+/**
+ * Whether what is said is meant for this time alone. What always is may go before ("I always go Economy, but just this once …"); behind, it is the last word.
+ * @param said what is wished for: "2 hours isn't enough for this flat, book 4" wishes for no exception
+ */
+export function isOnce(words: string, said?: MentionedValue): boolean {
   if (DENIED_ONCE.test(words)) return false;
   const clauses = clausesOf(words);
-  const once = clauses.findLastIndex((clause) => ONCE.test(clause) || AT_LAST.test(clause));
+  const isOfThis = (clause: string): boolean =>
+    OF_THIS.test(clause) && (said === undefined || mentions(clause, said) || wordsOf(clause).length <= SHORT_WORDS);
+  const once = clauses.findLastIndex((clause) => ONCE.test(clause) || isOfThis(clause));
   return once >= 0 && !clauses.slice(once).some((clause) => EVER.test(clause));
 }
 
@@ -27,7 +35,7 @@ export function isForGood(words: string): boolean {
 
 // "if possible", "if you can", "as if", "if I say nothing", "when I book" are no conditions that a default could miss.
 const NO_CASE =
-  "(?! (?:possible|available|needed|necessary|not\\b|so\\b|that|it|this|you|(?:i|we) (?:may|might|could|can|do|don't|didn't|say|said|haven't|tell|told|ask|mention)\\b|nothing|nobody|anything|any\\b|they're|there))";
+  "(?! (?:possible|available|needed|necessary|not\\b|so\\b|that|it|this|you|(?:i|we) (?:may|might|could|can|do|don't|didn't|say|said|haven't|tell|told|ask|mention)\\b|nothing|nobody|anything|any\\b|they(?:'re| (?:do|don't|can't|have|haven't))\\b|there))";
 const CONDITION = new RegExp(
   `(?<!\\b(?:as|even|what|see|check|wonder|know|ask|sure|only) )\\b(?:if|in case)\\b${NO_CASE}|\\bunless\\b(?! (?:i|we) (?:say|tell|ask|said|mention)| otherwise)|\\b(?:only )?when(?:ever)? (?!i\\b|we\\b|you\\b|it\\b|nothing|nobody|asked|booking|searching|looking|calling|making|in doubt)`,
   "i",
@@ -41,7 +49,10 @@ export function conditionOf(words: string, said: MentionedValue): string | undef
     `\\bonly (?:in|for|at|on|to|from|when|if|with) (?!me\\b|us\\b|an?\\b|\\d|(?:the )?${escapeRegExp(said.value)})\\p{L}`,
     "iu",
   );
+  // "We work on develop, main is only for releases": what is said of another value limits none.
+  const isLimited = (sentence: string): boolean =>
+    clausesOf(sentence).some((clause) => only.test(clause) && (mentions(clause, said) || /^\W*(?:but |and )?only\b/i.test(clause)));
   const wishes = sentencesOf(words).filter((sentence) => mentions(sentence, said));
-  const bound = wishes.filter((sentence) => CONDITION.test(sentence) || KIND_OF_CASE.test(sentence) || only.test(sentence));
+  const bound = wishes.filter((sentence) => CONDITION.test(sentence) || KIND_OF_CASE.test(sentence) || isLimited(sentence));
   return bound.length === wishes.length ? bound[0] : undefined;
 }

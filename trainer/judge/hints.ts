@@ -44,7 +44,8 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   const words = wordsBy(signal.exchange.nextState, "user");
   const tool = findTool(signal.exchange.tools, toolName);
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
-  const condition = parameter === undefined ? undefined : conditionOf(words, { parameter, value: hint.value });
+  const said = parameter === undefined ? undefined : { parameter, value: hint.value };
+  const condition = said === undefined ? undefined : conditionOf(words, said);
   if (condition !== undefined)
     return {
       refused: {
@@ -52,7 +53,7 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
         detail: `"${condition}" tells when, and a default would be always: say it without, or each time`,
       },
     };
-  if (isOnce(words))
+  if (isOnce(words, said))
     return { refused: { code: "hint/once", detail: `"${correctionText(hint, toolName)}" is meant for this time, not as a default` } };
   return { hint: { text: correctionText(hint, toolName), hint, toolName } };
 }

@@ -28,7 +28,15 @@ describe("isOnce", () => {
     "Pool for now and every other time.",
     "Just this once? No, always Pool.",
     "For this reason I want Pool.",
+    "Nobody is at home at this time.",
   ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
+});
+
+it("hears no exception where something else is said of this time", () => {
+  const hours = { parameter: { ...parameterOf("hours"), kind: "number" as const }, value: "4" };
+  expect(isOnce("2 hours isn't enough for this flat, book 4.", hours)).toBe(false);
+  expect(isOnce("For this flat 4 hours, please.", hours)).toBe(true);
+  expect(isOnce("For this flat, please, 4 hours.", hours)).toBe(true);
 });
 
 describe("isForGood", () => {
@@ -58,6 +66,8 @@ describe("conditionOf", () => {
     "If my kids come along I'll say so. The number of rooms should be 2.",
     "Only 2 rooms.",
     "It's only for 2 of us.",
+    "We need 2 rooms, the suite is only for guests.",
+    "If they don't have it, 2 rooms.",
   ])("hears no condition in: %s", (said) => expect(condition(said)).toBeUndefined());
 
   it("takes the value itself for no case", () => {
