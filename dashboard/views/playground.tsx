@@ -237,9 +237,9 @@ function NextStep({ step, onSay, onAnew }: { step: Step; onSay: (words: string) 
   return (
     <section class="note try" aria-label="Words to try">
       {step.does === "give" ? (
-        <>
+        <span>
           Next: <strong>Give the result</strong>, with the button above.
-        </>
+        </span>
       ) : (
         <>
           {step.does === "say" ? "Try:" : "See whether it was learned, in a"}{" "}
