@@ -1,7 +1,8 @@
 /** The policy under evaluation: greedy answers and log-probs of given answers, in batches, with progress on stderr. */
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
-import { heardCorrection, withCorrection } from "../../shared/correction/heard.ts";
+import { heardCorrection } from "../../shared/correction/heard.ts";
+import { withCorrection } from "../../shared/correction/put-right.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, leavesOut, passesOver } from "../../shared/held-notes.ts";

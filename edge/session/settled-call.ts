@@ -2,7 +2,7 @@
  * The arguments of a call that nothing was shown of: others than what was learned about are as without anything learned (own-arguments.ts), and what the user
  * has put right just before is as they said it, whatever weights, notes and defaults make of it.
  */
-import { withCorrection } from "../../shared/correction/heard.ts";
+import { withCorrection } from "../../shared/correction/put-right.ts";
 import { samePlace } from "../../shared/yielding.ts";
 import { keepOwnArguments } from "./own-arguments.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";

@@ -3,20 +3,18 @@
  * be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge afterwards.
  */
 import type { ChatMessage } from "../chat.ts";
-import type { Held, Said } from "../held-notes.ts";
+import type { Held } from "../held-notes.ts";
 import { escapeRegExp } from "../regexp.ts";
-import { argumentText, findTool, readableCalls, sameCall, sameText } from "../speech/calls.ts";
+import { findTool, readableCalls } from "../speech/calls.ts";
 import { wasGiven } from "../speech/given.ts";
-import { mentions, namesTopic, parametersNamed } from "../speech/mention.ts";
+import { namesTopic, parametersNamed } from "../speech/mention.ts";
 import { numbersAmong, wasCounted } from "../speech/numbers.ts";
 import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
 import { knownForms, writtenForm } from "../speech/spoken.ts";
 import { spelledTruth } from "../speech/truth.ts";
-import { clausesOf } from "../speech/sentences.ts";
-import { tellingWords, wordsOf } from "../speech/words.ts";
-import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
+import { wordsOf } from "../speech/words.ts";
+import type { Heard } from "../yielding.ts";
 import { groundedCandidates } from "./candidates.ts";
-import { heldText, lastCall } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
@@ -62,91 +60,4 @@ const BEHIND = '["”]?\\s*(?:$|[.,;:\\n–—]|\\b(?:for|as|would|is|was|please
 
 function standsAlone(words: string, value: string): boolean {
   return new RegExp(`${BEFORE}${escapeRegExp(value)}${BEHIND}`, "iu").test(words);
-}
-
-type Calling = NonNullable<WrittenAnswer["call"]>;
-
-/**
- * The answer with what the user has just put right, where it calls the tool again without that: with the old value, with one that the user has not said, or
- * with none. Where nothing else was said, its other arguments are those of the call that was put right. Several calls are left as they are.
- * @param options.isSettled whether a note, or what was learned, decides on an argument
- * @param options.hold the answer again, held to the correction and else as called; undefined where it cannot be
- */
-export async function withCorrection<Answer extends Pick<WrittenAnswer, "call"> & Pick<Said, "calls">>(
-  answer: Answer,
-  {
-    corrected,
-    heard,
-    isSettled,
-    hold,
-  }: {
-    corrected: Held | undefined;
-    heard: Heard;
-    isSettled: (parameter: string) => boolean;
-    hold: (to: Held, call: Calling) => Promise<Answer | undefined>;
-  },
-): Promise<Answer> {
-  const { call } = answer;
-  if (corrected === undefined || call?.name !== corrected.tool || answer.calls.length > 1) return answer;
-  const isMissed = misses(corrected, { call, heard });
-  if (!isMissed && !holds(corrected, answer)) return answer;
-  const isOwn = (parameter: string): boolean => samePlace(corrected, { tool: call.name, parameter });
-  const due = { ...call, arguments: argumentsDue(call, { corrected, heard, isSettled }) };
-  const isAsBefore = sameCall(call, due, isOwn);
-  for (const as of isAsBefore ? [call] : isMissed ? [due, call] : [due]) {
-    if (as === call && !isMissed) break;
-    const after = await hold(corrected, as);
-    if (after?.call !== undefined && holds(corrected, after) && sameCall(as, after.call, isOwn)) return after;
-  }
-  return answer;
-}
-
-/** The call's arguments, but for those that nobody has spoken of since the call that was put right, and that nothing decides on: they are as they were there. */
-function argumentsDue(
-  call: Calling,
-  { corrected, heard, isSettled }: { corrected: Held; heard: Heard; isSettled: (parameter: string) => boolean },
-): Calling["arguments"] {
-  const owner = findTool(heard.tools, corrected.tool);
-  const before = lastCall({ answered: heard.messages }, corrected.tool)?.arguments;
-  const words = heard.messages.at(-1)?.content ?? "";
-  const parameters = new Map((owner === undefined ? [] : readParameters(owner)).map((each) => [each.name, each]));
-  const own = parameters.get(corrected.parameter);
-  if (before === undefined || own === undefined || saysMore(words, { parameter: own, value: corrected.value })) return call.arguments;
-  const isSpokenOf = (name: string): boolean => {
-    const parameter = parameters.get(name);
-    const value = call.arguments[name] === undefined ? undefined : argumentText(call.arguments[name]);
-    if (parameter === undefined || namesTopic(words, parameter)) return true;
-    const isTold = value !== undefined && !sameText(value, corrected.value) && mentions(words, { parameter, value });
-    return isTold && parameter.kind !== "boolean";
-  };
-  const names = Object.keys({ ...before, ...call.arguments });
-  const source = (name: string): Calling["arguments"] =>
-    name === corrected.parameter || isSettled(name) || isSpokenOf(name) ? call.arguments : before;
-  return Object.fromEntries(names.flatMap((name) => (source(name)[name] === undefined ? [] : [[name, source(name)[name]]])));
-}
-
-/** Whether a clause is about something else than the correction: what it asks for may be in any argument. */
-function saysMore(words: string, said: { parameter: Parameter; value: string }): boolean {
-  return clausesOf(words).some(
-    (clause) =>
-      tellingWords(clause).length > SHORT_WORDS && !namesTopic(clause, said.parameter) && !mentions(clause, said) && !COMMENTS.test(clause),
-  );
-}
-
-const SHORT_WORDS = 2; // "No", "sorry", "thank you"
-const COMMENTS = /\b(?:wrong|correct|right|mistake|mistaken|meant|misunderstood|sorry|thanks?)\b/i;
-
-function misses({ tool, parameter: name, value }: Held, { call, heard }: { call: Calling; heard: Heard }): boolean {
-  const owner = findTool(heard.tools, tool);
-  const parameter = owner === undefined ? undefined : findParameter(owner, name);
-  if (parameter === undefined) return false;
-  const own = call.arguments[name];
-  if (own === undefined) return true;
-  const used = argumentText(own);
-  if (sameText(used, value)) return false;
-  // Numbers and truths are said of much else.
-  const isCommon = parameter.kind === "boolean" || writtenForm(used) === "number";
-  const isTold = !isCommon && mentions(heard.messages.at(-1)?.content ?? "", { parameter, value: used });
-  // "Not 2 rooms, 3" says both.
-  return !isTold || sameText(heldText(lastCall({ answered: heard.messages }, tool), name) ?? "", used);
 }

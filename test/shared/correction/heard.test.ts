@@ -1,8 +1,7 @@
-/** Corrections that count in the very answer to them: which words are plain enough, and which answers are held to them. */
+/** Corrections that count in the very answer to them: which words are plain enough. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
-import { heardCorrection, withCorrection } from "../../../shared/correction/heard.ts";
-import type { Held } from "../../../shared/held-notes.ts";
+import { heardCorrection } from "../../../shared/correction/heard.ts";
 import { call, result, TOOLS, user } from "../../trainer/hotel.ts";
 
 const made = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
@@ -49,74 +48,5 @@ describe("heardCorrection", () => {
   it("hears nothing where no call was made just before", () => {
     expect(heard("The number of rooms should be 2.", [])).toBeUndefined();
     expect(heard("The number of rooms should be 2.", [made, found, told, user("Nice."), told])).toBeUndefined();
-  });
-});
-
-describe("withCorrection", () => {
-  const corrected: Held = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
-  type Made = { name: string; arguments: Record<string, unknown> };
-  const answerOf = (...calls: Made[]) => ({ call: calls[0], calls });
-  const search = (args: Record<string, unknown>): Made => ({ name: "SearchHotel", arguments: args });
-  const right = answerOf(search({ city: "Porto", number_of_rooms: "2" }));
-  const said = "No, the number of rooms should be 2.";
-  const settled = (answer: ReturnType<typeof answerOf>, held = right, words = said) =>
-    withCorrection(answer, { corrected, heard: after(words), isSettled: () => false, hold: async () => held });
-
-  it("holds a call that has the old value, another number, or none", async () => {
-    for (const rooms of [{ number_of_rooms: "1" }, { number_of_rooms: "3" }, {}])
-      expect(await settled(answerOf(search({ city: "Porto", ...rooms })))).toBe(right);
-  });
-
-  it("leaves a call that has it, or a name that the user has said, several calls, another tool's, and words", async () => {
-    const city: Held = { tool: "SearchHotel", parameter: "city", value: "Vila Nova" };
-    const named = answerOf(search({ city: "Vila Nova de Gaia" }));
-    const words = after("The city should be Vila Nova de Gaia.");
-    expect(await withCorrection(named, { corrected: city, heard: words, isSettled: () => false, hold: async () => right })).toBe(named);
-    const wrong = search({ city: "Porto", number_of_rooms: "1" });
-    for (const answer of [right, answerOf(wrong, wrong), answerOf({ name: "GetWeather", arguments: {} }), answerOf()])
-      expect(await settled(answer)).toBe(answer);
-  });
-
-  it("leaves the answer where it cannot be held, or something else would change with it", async () => {
-    const wrong = answerOf(search({ city: "Porto", number_of_rooms: "1" }));
-    for (const held of [answerOf(), answerOf(search({ city: "Faro", number_of_rooms: "2" })), wrong])
-      expect(await settled(wrong, held)).toBe(wrong);
-  });
-
-  it("has the other arguments of the call that was put right, unless something was said of them or decides on them", async () => {
-    const asked: unknown[] = [];
-    const heldTo = async (args: Record<string, unknown>, words = said, settledPlaces: readonly string[] = []): Promise<unknown> => {
-      const settledTo = await withCorrection(answerOf(search(args)), {
-        corrected,
-        heard: after(words),
-        isSettled: (parameter) => settledPlaces.includes(parameter),
-        hold: async (_, { arguments: as }) => {
-          asked.push(as);
-          return answerOf(search({ ...as, number_of_rooms: "2" }));
-        },
-      });
-      return settledTo.call?.arguments;
-    };
-    // Made up beside the correction, changed without a word, or lost.
-    expect(await heldTo({ city: "Porto", number_of_rooms: "2", has_wifi: "True" })).toEqual({ city: "Porto", number_of_rooms: "2" });
-    expect(await heldTo({ city: "Faro", number_of_rooms: "1" })).toEqual({ city: "Porto", number_of_rooms: "2" });
-    expect(await heldTo({ number_of_rooms: "2" })).toEqual({ city: "Porto", number_of_rooms: "2" });
-    // Said, decided by a note, or perhaps meant by what else is said.
-    const inFaro = { city: "Faro", number_of_rooms: "2" };
-    expect(await heldTo(inFaro, "No, the number of rooms should be 2, in Faro.")).toEqual(inFaro);
-    expect(await heldTo(inFaro, said, ["city"])).toEqual(inFaro);
-    expect(await heldTo(inFaro, "No, the number of rooms should be 2. And somewhere down south this time.")).toEqual(inFaro);
-    expect(asked.slice(0, 3)).toEqual([
-      { city: "Porto", number_of_rooms: "2" },
-      { city: "Porto", number_of_rooms: "1" },
-      { city: "Porto", number_of_rooms: "2" },
-    ]);
-  });
-
-  it("holds nothing where nothing was put right", async () => {
-    const wrong = answerOf(search({ number_of_rooms: "1" }));
-    expect(await withCorrection(wrong, { corrected: undefined, heard: after(said), isSettled: () => false, hold: async () => right })).toBe(
-      wrong,
-    );
   });
 });
