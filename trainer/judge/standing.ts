@@ -3,14 +3,16 @@
  * a misreading or a changed mind; learned as a default it would be wrong in every other conversation.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { type Call, findTool, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
+import { type Call, findTool, heldElsewhere, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { choosesTool, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
+import { choosesTool, requestOf, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
+import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { heldText, lastCall } from "../../shared/correction/ground.ts";
 import { isForGood } from "../../shared/correction/once.ts";
 import { ORDER_VERBS } from "../../shared/correction/orders.ts";
+import { countedBy } from "./counted.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
 export function spokenBefore(
@@ -23,7 +25,14 @@ export function spokenBefore(
   const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
   if (parameter === undefined) return undefined;
   const { messages, call } = beforeCorrections(turn.payload.messages, { call: lastCall(exchange, toolName), parameter: parameter.name });
-  const said = (value: string): boolean => wasSaid(messages, { parameter, value, args: call?.arguments ?? {} });
+  const args = call?.arguments ?? {};
+  const words = wordsBy(requestOf(messages), "user");
+  // "For three days" is said of the argument that counts days, whatever that is called.
+  const said = (value: string): boolean =>
+    wasSaid(messages, { parameter, value, args }) ||
+    (writtenForm(value) === "number" &&
+      !heldElsewhere(args, { parameter: parameter.name, value }) &&
+      countedBy(words, value, parameter) === "own");
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
   const held = heldText(call, parameter.name);
   // Who says what is to be from now on has another mind for good.

@@ -42,3 +42,21 @@ it("takes what is to be from now on for a default, though the request said other
   expect(said("From now on always 3 rooms!")).toBe("number_of_rooms should be 3.");
   expect(said("No, 3 rooms!")).toBe("hint/spokenBefore");
 });
+
+it("knows what the request counted with words of the argument's description", () => {
+  const days = { type: "string", description: "Number of days of the stay" };
+  const tool = {
+    type: "function" as const,
+    function: { name: "Reserve", parameters: { type: "object", properties: { stay_length: days } } },
+  };
+  const four = (asked: string): string | undefined => {
+    const signal = signalOf(call("Reserve", { stay_length: "3" }), [user("No, the stay length should be 4.")], user(asked), {
+      tools: [tool],
+    });
+    const { hint, refused } = standingHint(groundHint({ parameter: "stay_length", value: "4" }, signal), signal);
+    return hint?.text ?? refused?.code;
+  };
+  expect(four("Book the Grand Hotel for three days.")).toBe("hint/spokenBefore");
+  expect(four("Book the Grand Hotel for three people.")).toBe("stay_length should be 4.");
+  expect(four("Book the Grand Hotel.")).toBe("stay_length should be 4.");
+});
