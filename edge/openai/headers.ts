@@ -28,7 +28,10 @@ export type TurnHeaders = {
 export const TurnType = z.enum(["main", "side"]);
 
 /** `session_done` of a body: whatever OpenClaw-RL takes for a yes, and what is as plainly a no. */
-export const SessionDone = z.union([z.boolean(), z.literal([0, 1]), z.string().refine(isFlag, "true or false expected")], "true or false expected");
+export const SessionDone = z.union(
+  [z.boolean(), z.literal([0, 1]), z.string().refine(isFlag, "true or false expected")],
+  "true or false expected",
+);
 
 export function isYes(flag: z.infer<typeof SessionDone>): boolean {
   return YES.has(String(flag).toLowerCase());
