@@ -1,6 +1,6 @@
 /** `nextstate versions`: policy versions with their lineage, and one with its gate report and what changed. */
 import { buildCommand } from "@stricli/core";
-import { passedOver } from "../../dashboard/answer-text.ts";
+import { passedOver } from "../../shared/answer-text.ts";
 import { aspectText, isAspect } from "../../shared/aspects.ts";
 import type { ListedVersion, ShownVersion, VersionPage } from "../../shared/api.ts";
 import { gateFaults, type GateBudgets, type VersionStatus } from "../../shared/release.ts";

@@ -1,5 +1,5 @@
 /** An answer of a version beside another one's: words as words, calls by tool and arguments, and a mark on what differs. */
-import { type AnswerCall, answerParts, differingFrom } from "../answer-text.ts";
+import { type AnswerCall, answerParts, differingFrom } from "../../shared/answer-text.ts";
 
 export function Answer({ text, beside, changed = false }: { text: string; beside: string; changed?: boolean }) {
   const parts = answerParts(text);

@@ -5,7 +5,7 @@ import type { GateBudgets, GateCheck } from "../../shared/release.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
-import { passedOver } from "../answer-text.ts";
+import { passedOver } from "../../shared/answer-text.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
 import { CHECKS } from "../gate-words.ts";

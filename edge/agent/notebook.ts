@@ -27,8 +27,9 @@ export class Notebook {
     invariant(state !== undefined, `line ${line} has a state`);
     const serving = this.#store.readAncestry(line, state.stable);
     const inFlight = state.canary === null ? serving : this.#store.readAncestry(line, tipOf(state));
-    const { defaults: learned } = this.#store.defaults.read(line, state.stable);
-    return judgeNotes(this.#store.notes.read(line, user), { serving, inFlight, learned });
+    const notes = this.#store.notes.read(line, user);
+    const isAbsorbed = notes.some(({ absorbedBy }) => absorbedBy !== null); // whose state alone depends on what was learned
+    return judgeNotes(notes, { serving, inFlight, learned: isAbsorbed ? this.#store.defaults.read(line, state.stable).defaults : [] });
   }
 
   find(line: string, noteId: string): Note | undefined {

@@ -7,8 +7,8 @@ import { isAspect } from "../aspects.ts";
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import type { Exchange, Hint } from "../jobs.ts";
 import { escapeRegExp } from "../regexp.ts";
-import { argumentText, readableCalls, sameText, type Call } from "../speech/calls.ts";
-import { otherThing } from "../speech/numbers.ts";
+import { argumentText, findTool, readableCalls, sameText, type Call } from "../speech/calls.ts";
+import { otherThing } from "../speech/counted.ts";
 import { type MentionedValue, mentions, namesTopic, parametersNamed, wordsBy } from "../speech/mention.ts";
 import { isWanted } from "../speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../speech/parameters.ts";
@@ -31,6 +31,15 @@ export type Grounded =
   | { readonly status: "refused"; readonly code: "hint/none" | "hint/held" | "hint/ungrounded"; readonly detail: string };
 
 export type Stands = Extract<Grounded, { status: "grounded" }>;
+
+/** The parameter that a grounded hint is about; undefined where it is about the call as a whole. */
+export function parameterOfHint(
+  tools: readonly ToolDefinition[],
+  { hint, toolName }: Pick<Stands, "hint" | "toolName">,
+): Parameter | undefined {
+  const tool = findTool(tools, toolName);
+  return tool === undefined ? undefined : findParameter(tool, hint.parameter);
+}
 
 export function groundHint(hint: Hint, signal: Followed): Grounded {
   const { exchange } = signal;

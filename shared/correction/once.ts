@@ -37,7 +37,7 @@ export function isForGood(words: string): boolean {
 const NO_CASE =
   "(?! (?:possible|available|needed|necessary|not\\b|so\\b|that|it|this|you|(?:i|we) (?:may|might|could|can|do|don't|didn't|say|said|haven't|tell|told|ask|mention)\\b|nothing|nobody|anything|any\\b|they(?:'re| (?:do|don't|can't|have|haven't))\\b|there))";
 const CONDITION = new RegExp(
-  `(?<!\\b(?:as|even|what|see|check|wonder|know|ask|sure|only) )\\b(?:if|in case)\\b${NO_CASE}|\\bunless\\b(?! (?:i|we) (?:say|tell|ask|said|mention)| otherwise)|\\b(?:only )?when(?:ever)? (?!i\\b|we\\b|you\\b|it\\b|nothing|nobody|asked|booking|searching|looking|calling|making|in doubt)`,
+  `(?<!\\b(?:as|even|what|see|check|wonder|know|ask|sure|only) )\\b(?:if|in case)\\b${NO_CASE}|\\bunless\\b(?! (?:i|we) (?:say|tell|ask|said|mention)| otherwise)|\\bwhen(?:ever)? (?!i\\b|we\\b|you\\b|it\\b|nothing|nobody|asked|booking|searching|looking|calling|making|in doubt)`,
   "i",
 );
 const KIND_OF_CASE =

@@ -1,6 +1,6 @@
 /** What a speaker takes back in the same breath: "should be 4, sorry, 5". Words are matched, never interpreted. */
 import { escapeRegExp } from "../regexp.ts";
-import { isNumberWord } from "../speech/spoken.ts";
+import { isCount } from "../speech/numbers.ts";
 
 const REPAIR =
   "sorry|i mean|i meant|no|nope|wait|hang on|hold on|oops|er|erm|um|actually|rather|or rather|make (?:that|it)|scratch that|correction";
@@ -14,7 +14,9 @@ const NUMBERS = new RegExp(
 
 /** Without numbers that are given up for the ones behind them. */
 export function withoutRepairedNumbers(text: string): string {
-  return text.replace(NUMBERS, (whole: string, first: string, second: string) => (isCount(first) && isCount(second) ? "" : whole));
+  return text.replace(NUMBERS, (whole: string, first: string, second: string) =>
+    isCount(first.toLowerCase()) && isCount(second.toLowerCase()) ? "" : whole,
+  );
 }
 
 /** Without options of a schema that are given up for the ones behind them. */
@@ -25,8 +27,4 @@ export function withoutRepairedOptions(text: string, options: readonly string[])
     .map(escapeRegExp)
     .join("|");
   return text.replace(new RegExp(`(?<![\\p{L}\\d])(?:${option})${BETWEEN}(?=(?:${option})(?![\\p{L}\\d]))`, "giu"), "");
-}
-
-function isCount(word: string): boolean {
-  return /^\d/.test(word) || isNumberWord(word.toLowerCase());
 }

@@ -3,7 +3,7 @@ import type { ChatMessage } from "../chat.ts";
 import { isOwnWord, telling, wordsBy } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { isNumberWord, isPartOfDate, numberWord, writtenForm } from "./spoken.ts";
-import { sameStem, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 const MEASURES = new Set(["rating", "level", "class", "grade", "rank", "score", "category"]); // that nobody counts things in
 const DENYING = new Set(["not", "no", "than", "of", "without", "never"]); // "not 1 room", "rather than 1 room", "instead of 1 room"
@@ -37,7 +37,8 @@ export function isCountOfAnother(
   return said.length > 0 && said.every((at) => !counts(words, at, parameter) && isOther(at));
 }
 
-function isNumber(word: string | undefined, value: string): boolean {
+/** Whether a word is the number, in digits or spelled out. */
+export function isNumber(word: string | undefined, value: string): boolean {
   return word !== undefined && (word === value || word === numberWord(value));
 }
 
@@ -53,34 +54,18 @@ function counts(words: readonly string[], at: number, parameter: Pick<Parameter,
   );
 }
 
-/**
- * The thing that the text speaks of a number of ("the number of bags should be 4", "the bags should be 4"), where no word of the parameter's name or description
- * is that thing: its number is nobody's word for the parameter.
- */
-export function otherThing(text: string, parameter: Pick<Parameter, "words" | "description">): string | undefined {
-  const own = wordsOf(`${parameter.words} ${parameter.description}`);
-  const isOwn = (thing: string): boolean =>
-    own.some((word) => sameStem(word, thing) || sameStem(`${word}s`, thing)) ||
-    (IS_PEOPLE.test(thing) && (isOfPeople(parameter) || IS_PEOPLE.test(own.join(" "))));
-  const things = [...text.toLowerCase().matchAll(NUMBER_OF)].flatMap(([, thing = "", subject = ""]) => thing || subject);
-  return things.length > 0 && !things.some(isOwn) ? things[0] : undefined;
-}
-
-const NUMBER_OF =
-  /\b(?:number|count|amount) of (?:the |my |our )?(\p{L}+)|\b(?!this\b|it'?s\b|s\b)(\p{L}{3,}s) (?:should|must|has to|have to|needs? to|(?:was|were) (?:supposed|meant) to) (?:\w+ )?be\b/giu;
-
 /** The numbers among words, as they are written there, but for those of dates and hours. */
 export function numbersAmong(words: readonly string[]): string[] {
   return words.filter((word, at) => isCount(word) && !isPartOfDate(words, at));
 }
 
-function isCount(word: string): boolean {
+/** Whether a word is a number, in digits or spelled out. */
+export function isCount(word: string): boolean {
   return writtenForm(word) === "number" || isNumberWord(word);
 }
 
 /** What parameters that count people are called, as an expression. */
 export const COUNTED_PEOPLE = "passenger|guest|people|person|travell?er|adult|rider|diner|attendee|visitor";
-const IS_PEOPLE = new RegExp(`\\b(?:${COUNTED_PEOPLE}|folk|friend|head|member|seat)s?\\b|\\b(?:group|party)\\b`);
 const PEOPLE = new RegExp(`^(?:(?:number|num|count|amount) (?:of )?)?(?:${COUNTED_PEOPLE})s?(?: count)?$|^(?:party|group) size$`, "i");
 
 /** Whether the parameter is a number of people. */

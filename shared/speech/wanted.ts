@@ -2,8 +2,9 @@
 import type { ChatMessage } from "../chat.ts";
 import { argumentText, heldElsewhere, readableCalls, sameText } from "./calls.ts";
 import { type MentionedValue, wordsBy } from "./mention.ts";
+import { isCount, isNumber } from "./numbers.ts";
 import type { Parameter } from "./parameters.ts";
-import { isNumberWord, isPartOfDate, knownForms, numberWord, writtenForm } from "./spoken.ts";
+import { isPartOfDate, knownForms, writtenForm } from "./spoken.ts";
 import { clausesOf } from "./sentences.ts";
 import { isTruthWanted, truthTold } from "./truth.ts";
 import { phrasesIn, tellingWords, wordsOf } from "./words.ts";
@@ -42,17 +43,12 @@ const AFFIRMS =
   /\b(?:t|not) (?:\w+ly |even |be )?(?:work|do|fit|suit|hold|seat|sleep|cover|serve|help|(?:\w+ )?enough)\b|\byou (?:(?:didn|haven|hadn) t|(?:did|have|had) not)\b/;
 
 function isBound(words: readonly string[], at: number): boolean {
-  const isCount = (word: string | undefined): boolean => word !== undefined && (writtenForm(word) === "number" || isNumberWord(word));
   const [before, next] = [words.slice(Math.max(0, at - 3), at).join(" "), words[at + 1]];
   if (BOUNDS.test(before)) return true;
-  return (next === "or" && isCount(words[at + 2])) || (words[at - 1] === "or" && isCount(words[at - 2]));
+  return (next === "or" && isCount(words[at + 2] ?? "")) || (words[at - 1] === "or" && isCount(words[at - 2] ?? ""));
 }
 
 const BOUNDS = /\b(?:under|below|above|between(?: \w+ and)?|(?:be|is|are|s|not|anything|something|well|just) over)$/;
-
-function isNumber(word: string, value: string): boolean {
-  return word === value || word === numberWord(value);
-}
 
 /** Where the words are those of a longer option: "Premium Economy" is no Economy. */
 function partsOfLonger(words: readonly string[], { value, options }: { value: string; options: readonly string[] }): ReadonlySet<number> {

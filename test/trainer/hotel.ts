@@ -68,6 +68,21 @@ function header(): Omit<LoggedEvent, "seq" | "payload" | "eventId" | "turnId"> {
 
 export const ASK = user("A hotel in Porto, please.");
 
+/** A search in Porto for one room, and what the user was told. */
+export const FOUND: readonly ChatMessage[] = [
+  call("SearchHotel", { city: "Porto", number_of_rooms: "1" }),
+  result('[{"hotel_name": "Vila Gale"}]'),
+  { role: "assistant", content: "I found Vila Gale." },
+];
+
+/** What a user says after a search in Porto for one room, or after what came between. */
+export function saidAfter(
+  said: string,
+  between: readonly ChatMessage[] = FOUND,
+): { messages: ChatMessage[]; tools: readonly ToolDefinition[] } {
+  return { messages: [ASK, ...between, user(said)], tools: TOOLS };
+}
+
 /** What a trainer makes of a turn and of what followed it. */
 export function signalOf(
   answer: Parameters<typeof turn>[1],

@@ -3,10 +3,9 @@
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
 import { hintPrompt, parseHint, type JobPrompt } from "../../shared/jobs.ts";
-import { type Call, findTool } from "../../shared/speech/calls.ts";
+import type { Call } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
-import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { isAspect } from "../../shared/aspects.ts";
@@ -15,7 +14,7 @@ import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { findFit, type Fit } from "./fit.ts";
 import { withFurther } from "./further.ts";
-import { type Grounded, heldText, lastCall, type Stands } from "../../shared/correction/ground.ts";
+import { type Grounded, heldText, lastCall, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
 import { mostFrequentHint, standingHint } from "./hints.ts";
 import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
 import type { ReactionModel } from "./reaction-model.ts";
@@ -209,22 +208,17 @@ function chooseHint(texts: readonly string[], { signal, fit }: { signal: Heard; 
 
 /** Whether the user names the parameter of a hint. */
 function isNamed(found: Stands, signal: Heard): boolean {
-  const parameter = parameterOf(found, signal);
+  const parameter = parameterOfHint(signal.exchange.tools, found);
   return parameter !== undefined && namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter);
 }
 
 /** Whether its value is one that the schema lists and the user does not, who is against the one that the call had. */
 function isOther(found: Stands, signal: Heard): boolean {
-  const parameter = parameterOf(found, signal);
+  const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined || parameter.allowed.length === 0) return false;
   const used = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
   if (used === undefined || mentions(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value })) return false;
   return rejections(signal).some((clause) => mentions(clause, { parameter, value: used }));
-}
-
-function parameterOf({ hint, toolName }: Stands, { exchange: { tools } }: Heard): Parameter | undefined {
-  const tool = findTool(tools, toolName);
-  return tool === undefined ? undefined : findParameter(tool, hint.parameter);
 }
 
 function chooseWritten(texts: readonly string[], signal: Heard): Grounded {

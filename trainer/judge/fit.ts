@@ -3,18 +3,17 @@
  * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
  */
 import { hintPrompt, hintText } from "../../shared/jobs.ts";
-import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
-import { findParameter, type Parameter } from "../../shared/speech/parameters.ts";
+import type { Parameter } from "../../shared/speech/parameters.ts";
 import { knownForms, writtenForm } from "../../shared/speech/spoken.ts";
 import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { EXCLAMATIONS, groundedCandidates, isCode } from "../../shared/correction/candidates.ts";
-import { countedBy } from "./counted.ts";
+import { countedBy } from "../../shared/speech/counted.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
-import { heldText, lastCall, type Stands } from "../../shared/correction/ground.ts";
+import { heldText, lastCall, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
 import { askedElsewhere, opensElsewhere, spokenBefore } from "./standing.ts";
 import { REWARDS } from "./vote.ts";
 import { wishfulWords } from "../../shared/correction/wishful.ts";
@@ -93,8 +92,7 @@ function tells({ told }: Pick<Fitting, "told">): number {
 }
 
 function fittingOf(found: Stands, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
-  const tool = findTool(signal.exchange.tools, found.toolName);
-  const parameter = tool === undefined ? undefined : findParameter(tool, found.hint.parameter);
+  const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined) return undefined;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
   if (!holds(parameter, { held, value: found.hint.value })) return undefined;

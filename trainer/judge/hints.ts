@@ -1,11 +1,9 @@
 /** Which of the hints that a judge has written stands: grounded ones only, the most frequent of them, and none that the user had said before the call. */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
 import type { Signal } from "../data/exchange.ts";
-import { findTool } from "../../shared/speech/calls.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
-import { findParameter } from "../../shared/speech/parameters.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
-import { groundHint, type Grounded } from "../../shared/correction/ground.ts";
+import { groundHint, type Grounded, parameterOfHint } from "../../shared/correction/ground.ts";
 import type { Verdict } from "./judge.ts";
 import { askedElsewhere, spokenBefore } from "./standing.ts";
 import { conditionOf, isOnce } from "../../shared/correction/once.ts";
@@ -42,8 +40,7 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   if (elsewhere !== undefined) return { refused: { code: "hint/ungrounded", detail: elsewhere } };
   const { hint, toolName } = named;
   const words = wordsBy(signal.exchange.nextState, "user");
-  const tool = findTool(signal.exchange.tools, toolName);
-  const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
+  const parameter = parameterOfHint(signal.exchange.tools, named);
   const said = parameter === undefined ? undefined : { parameter, value: hint.value };
   const condition = said === undefined ? undefined : conditionOf(words, said);
   if (condition !== undefined)

@@ -3,18 +3,17 @@
  * value that only one parameter has, and nothing else. What tells a reason, speaks of other things or asks for something new has other words in it.
  */
 import { correctionText, type Hint } from "../../shared/jobs.ts";
-import { findTool } from "../../shared/speech/calls.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { numbersAmong } from "../../shared/speech/numbers.ts";
-import { findParameter, humanise, type Parameter, readParameters } from "../../shared/speech/parameters.ts";
+import { humanise, type Parameter, readParameters } from "../../shared/speech/parameters.ts";
 import { isMonth, isNumberWord, writtenForm } from "../../shared/speech/spoken.ts";
 import { ORDINALS, INSTEAD } from "../../shared/speech/wanted.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { clausesOf, sentencesOf } from "../../shared/speech/sentences.ts";
 import { groundedCandidates } from "../../shared/correction/candidates.ts";
-import { countedBy } from "./counted.ts";
-import { groundHint, type Grounded, type Stands } from "../../shared/correction/ground.ts";
+import { countedBy } from "../../shared/speech/counted.ts";
+import { groundHint, type Grounded, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
 import { openingVerb } from "./standing.ts";
 import { isOnce } from "../../shared/correction/once.ts";
 import { wishfulWords } from "../../shared/correction/wishful.ts";
@@ -129,8 +128,7 @@ function correctionsOf(piece: string, signal: Heard): Stands[] {
 }
 
 function candidateIn(part: string, found: Stands, signal: Heard): Candidate | undefined {
-  const tool = findTool(signal.exchange.tools, found.toolName);
-  const parameter = tool === undefined ? undefined : findParameter(tool, found.hint.parameter);
+  const parameter = parameterOfHint(signal.exchange.tools, found);
   return parameter !== undefined && isSaid(part, { parameter, value: found.hint.value }) ? { found, parameter } : undefined;
 }
 

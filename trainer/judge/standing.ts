@@ -3,26 +3,25 @@
  * a misreading or a changed mind; learned as a default it would be wrong in every other conversation.
  */
 import type { Hint } from "../../shared/jobs.ts";
-import { type Call, findTool, heldElsewhere, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
+import { type Call, heldElsewhere, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
 import { choosesTool, requestOf, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
 import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { heldText, lastCall } from "../../shared/correction/ground.ts";
+import { heldText, lastCall, parameterOfHint } from "../../shared/correction/ground.ts";
 import { isForGood } from "../../shared/correction/once.ts";
 import { ORDER_VERBS } from "../../shared/correction/orders.ts";
-import { countedBy } from "./counted.ts";
+import { countedBy } from "../../shared/speech/counted.ts";
 
 /** What the user had said of the argument when the call was made, for people; undefined where nothing. */
 export function spokenBefore(
   { turn, exchange }: Pick<Signal, "turn" | "exchange">,
   { hint, toolName }: { hint: Hint; toolName: string },
 ): string | undefined {
-  const tool = findTool(exchange.tools, toolName);
   if (hint.parameter === "@tool" && choosesTool(wordsBy(exchange.answered, "user"), hint.value))
     return `the request already named ${hint.value}: misread, not a default`;
-  const parameter = tool === undefined ? undefined : findParameter(tool, hint.parameter);
+  const parameter = parameterOfHint(exchange.tools, { hint, toolName });
   if (parameter === undefined) return undefined;
   const { messages, call } = beforeCorrections(turn.payload.messages, { call: lastCall(exchange, toolName), parameter: parameter.name });
   const args = call?.arguments ?? {};

@@ -2,17 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
 import { heardCorrection } from "../../../shared/correction/heard.ts";
-import { call, result, TOOLS, user } from "../../trainer/hotel.ts";
+import { FOUND, saidAfter, user } from "../../trainer/hotel.ts";
 
-const made = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
-const found = result('[{"hotel_name": "Vila Gale"}]');
-const told: ChatMessage = { role: "assistant", content: "I found Vila Gale." };
-const after = (said: string, between: readonly ChatMessage[] = [made, found, told]) => ({
-  messages: [user("A hotel in Porto, please."), ...between, user(said)],
-  tools: TOOLS,
-});
 const heard = (said: string, between?: readonly ChatMessage[]): string | undefined => {
-  const found = heardCorrection(after(said, between));
+  const found = heardCorrection(saidAfter(said, between));
   return found && `${found.tool}.${found.parameter} = ${found.value}`;
 };
 
@@ -47,6 +40,6 @@ describe("heardCorrection", () => {
 
   it("hears nothing where no call was made just before", () => {
     expect(heard("The number of rooms should be 2.", [])).toBeUndefined();
-    expect(heard("The number of rooms should be 2.", [made, found, told, user("Nice."), told])).toBeUndefined();
+    expect(heard("The number of rooms should be 2.", [...FOUND, user("Nice."), ...FOUND.slice(-1)])).toBeUndefined();
   });
 });

@@ -1,17 +1,8 @@
 /** Answers to corrections that are said outright: which are held to them, and what else of a call stays. */
 import { describe, expect, it } from "vitest";
-import type { ChatMessage } from "../../../shared/chat.ts";
 import { withCorrection } from "../../../shared/correction/put-right.ts";
 import type { Held } from "../../../shared/held-notes.ts";
-import { call, result, TOOLS, user } from "../../trainer/hotel.ts";
-
-const made = call("SearchHotel", { city: "Porto", number_of_rooms: "1" });
-const found = result('[{"hotel_name": "Vila Gale"}]');
-const told: ChatMessage = { role: "assistant", content: "I found Vila Gale." };
-const after = (said: string, between: readonly ChatMessage[] = [made, found, told]) => ({
-  messages: [user("A hotel in Porto, please."), ...between, user(said)],
-  tools: TOOLS,
-});
+import { saidAfter } from "../../trainer/hotel.ts";
 
 describe("withCorrection", () => {
   const corrected: Held = { tool: "SearchHotel", parameter: "number_of_rooms", value: "2" };
@@ -21,7 +12,7 @@ describe("withCorrection", () => {
   const right = answerOf(search({ city: "Porto", number_of_rooms: "2" }));
   const said = "No, the number of rooms should be 2.";
   const settled = (answer: ReturnType<typeof answerOf>, held = right, words = said) =>
-    withCorrection(answer, { corrected, heard: after(words), isSettled: () => false, hold: async () => held });
+    withCorrection(answer, { corrected, heard: saidAfter(words), isSettled: () => false, hold: async () => held });
 
   it("holds a call that has the old value, another number, or none", async () => {
     for (const rooms of [{ number_of_rooms: "1" }, { number_of_rooms: "3" }, {}])
@@ -31,7 +22,7 @@ describe("withCorrection", () => {
   it("leaves a call that has it, or a name that the user has said, several calls, another tool's, and words", async () => {
     const city: Held = { tool: "SearchHotel", parameter: "city", value: "Vila Nova" };
     const named = answerOf(search({ city: "Vila Nova de Gaia" }));
-    const words = after("The city should be Vila Nova de Gaia.");
+    const words = saidAfter("The city should be Vila Nova de Gaia.");
     expect(await withCorrection(named, { corrected: city, heard: words, isSettled: () => false, hold: async () => right })).toBe(named);
     const wrong = search({ city: "Porto", number_of_rooms: "1" });
     for (const answer of [right, answerOf(wrong, wrong), answerOf({ name: "GetWeather", arguments: {} }), answerOf()])
@@ -49,7 +40,7 @@ describe("withCorrection", () => {
     const heldTo = async (args: Record<string, unknown>, words = said, settledPlaces: readonly string[] = []): Promise<unknown> => {
       const settledTo = await withCorrection(answerOf(search(args)), {
         corrected,
-        heard: after(words),
+        heard: saidAfter(words),
         isSettled: (parameter) => settledPlaces.includes(parameter),
         hold: async (_, { arguments: as }) => {
           asked.push(as);
@@ -76,8 +67,8 @@ describe("withCorrection", () => {
 
   it("holds nothing where nothing was put right", async () => {
     const wrong = answerOf(search({ number_of_rooms: "1" }));
-    expect(await withCorrection(wrong, { corrected: undefined, heard: after(said), isSettled: () => false, hold: async () => right })).toBe(
-      wrong,
-    );
+    expect(
+      await withCorrection(wrong, { corrected: undefined, heard: saidAfter(said), isSettled: () => false, hold: async () => right }),
+    ).toBe(wrong);
   });
 });

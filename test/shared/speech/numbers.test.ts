@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isCountOfAnother, otherThing } from "../../../shared/speech/numbers.ts";
+import { isCountOfAnother } from "../../../shared/speech/numbers.ts";
 import { readParameters } from "../../../shared/speech/parameters.ts";
 
 const number = { type: "integer" };
@@ -38,27 +38,5 @@ describe("a number that counts another parameter's things", () => {
 
   it("is none where the parameter is the one whose things are counted", () => {
     expect(isOther("Search a 3 star hotel in Faro.", "star_rating")).toBe(false);
-  });
-});
-
-describe("the thing that a number is said to be of", () => {
-  const rooms = parameters.find(({ name }) => name === "number_of_rooms");
-  const other = (said: string, parameter = rooms): string | undefined => parameter && otherThing(said, parameter);
-
-  it.each([
-    ["The number of bags should be 4.", "bags"],
-    ["The bags should be 4.", "bags"],
-    ["The number of guests should be 4.", "guests"],
-    ["The number of rooms should be 4.", undefined],
-    ["The rooms should be 4.", undefined],
-    ["This should be 4.", undefined],
-    ["No, 4 please.", undefined],
-  ])("%s", (said, thing) => expect(other(said)).toBe(thing));
-
-  it("may be people, whatever they are called", () => {
-    const party = { words: "party size", description: "How many come" };
-    for (const people of ["people", "guests", "adults", "friends"])
-      expect(otherThing(`The number of ${people} should be 4.`, party)).toBeUndefined();
-    expect(otherThing("The number of bags should be 4.", party)).toBe("bags");
   });
 });

@@ -65,7 +65,8 @@ export class FailingSignals {
   failed(eventId: string, serverUntil: number): boolean {
     const { failures: before = 0, answered = -1 } = this.#signals.get(eventId) ?? {};
     const failures = this.#answered > answered ? before + 1 : before;
+    if (failures >= MOST_FAILURES) return this.#signals.delete(eventId);
     this.#signals.set(eventId, { failures, answered: this.#answered, until: serverUntil + OTHERS_FIRST_MS * 2 ** (failures - 1) });
-    return failures >= MOST_FAILURES;
+    return false;
   }
 }

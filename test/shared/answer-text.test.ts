@@ -1,6 +1,6 @@
 /** Answers taken apart for people: whatever cannot be read as a call stays text, and nothing of it is lost. */
 import { describe, expect, it } from "vitest";
-import { type AnswerCall, answerParts, differingFrom, passedOver } from "../../dashboard/answer-text.ts";
+import { type AnswerCall, answerParts, differingFrom, passedOver } from "../../shared/answer-text.ts";
 
 const callOf = (name: string, given: Record<string, unknown>): string =>
   `<tool_call>${JSON.stringify({ name, arguments: given })}</tool_call>`;

@@ -1,7 +1,7 @@
 /** An answer as a policy writes it, taken apart for people: its words, and the calls that it writes in tags. Where a call cannot be read, it stays text. */
-import { isAspect } from "../shared/aspects.ts";
-import type { LearnedDefault } from "../shared/learned-defaults.ts";
-import { argumentText, parseObject, sameText } from "../shared/speech/calls.ts";
+import { isAspect } from "./aspects.ts";
+import type { LearnedDefault } from "./learned-defaults.ts";
+import { argumentText, parseObject, sameText } from "./speech/calls.ts";
 
 export type AnswerPart = { readonly kind: "words"; readonly text: string } | AnswerCall;
 export type AnswerCall = { readonly kind: "call"; readonly name: string; readonly arguments: ReadonlyMap<string, string> };

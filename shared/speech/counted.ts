@@ -2,13 +2,12 @@
  * What a number is said of: "3 suitcases" are no passengers, "six of us" are, and "20 minutes" are no hours. Whatever names a thing behind a number that no word of
  * a parameter's name or description does speaks against that parameter.
  */
-import { escapeRegExp } from "../../shared/regexp.ts";
-import type { Parameter } from "../../shared/speech/parameters.ts";
-import { COUNTED_PEOPLE } from "../../shared/speech/numbers.ts";
-import { numberWord } from "../../shared/speech/spoken.ts";
-import { sameStem, wordsOf } from "../../shared/speech/words.ts";
+import { escapeRegExp } from "../regexp.ts";
+import { COUNTED_PEOPLE, isNumber } from "./numbers.ts";
+import type { Parameter } from "./parameters.ts";
+import { sameStem, wordsOf } from "./words.ts";
 
-const PEOPLE = new RegExp(`\\b(?:(?:${COUNTED_PEOPLE}|friend|head|mate|member|player|seat)s?|group|party)\\b`, "i");
+const PEOPLE = new RegExp(`\\b(?:(?:${COUNTED_PEOPLE}|folk|friend|head|mate|member|player|seat)s?|group|party)\\b`, "i");
 const US = /^(?:of us|of them|people|persons?|folks|heads|in (?:all|total)|altogether)\b/i;
 // Words that end in s and name no thing.
 const NO_THINGS = new Set(
@@ -25,7 +24,7 @@ export function countedBy(text: string, value: string, { words, description }: P
   const said = wordsOf(text);
   const own = wordsOf(`${words} ${description}`).filter((word) => word.length > 2 && !NO_THINGS.has(word));
   const uses = said.flatMap((word, at) =>
-    word === value || word === numberWord(value) ? [isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own)] : [],
+    isNumber(word, value) ? [isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own)] : [],
   );
   if (uses.includes("own")) return "own";
   if (new RegExp(`(?<![\\d.,])${escapeRegExp(value)} ?%`).test(text) && !own.some((word) => /^(?:percent|rate|share)/.test(word)))
@@ -62,3 +61,18 @@ function isTime(said: readonly string[], at: number): boolean {
 function isThing(word: string): boolean {
   return UNITS.has(word) || (word.length > 3 && /(?<!s)s$/.test(word) && !NO_THINGS.has(word));
 }
+
+/**
+ * The thing that the text speaks of a number of ("the number of bags should be 4", "the bags should be 4"), where no word of the parameter's name or description
+ * is that thing: its number is nobody's word for the parameter.
+ */
+export function otherThing(text: string, { words, description }: Pick<Parameter, "words" | "description">): string | undefined {
+  const own = wordsOf(`${words} ${description}`);
+  const isOwn = (thing: string): boolean =>
+    own.some((word) => sameStem(word, thing) || sameStem(`${word}s`, thing)) || (PEOPLE.test(thing) && PEOPLE.test(own.join(" ")));
+  const things = [...text.toLowerCase().matchAll(NUMBER_OF)].flatMap(([, thing = "", subject = ""]) => thing || subject);
+  return things.length > 0 && !things.some(isOwn) ? things[0] : undefined;
+}
+
+const NUMBER_OF =
+  /\b(?:number|count|amount) of (?:the |my |our )?(\p{L}+)|\b(?!this\b|it'?s\b|s\b)(\p{L}{3,}s) (?:should|must|has to|have to|needs? to|(?:was|were) (?:supposed|meant) to) (?:\w+ )?be\b/giu;

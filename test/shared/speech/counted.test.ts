@@ -1,7 +1,7 @@
 /** What a number is said of: the parameter's own things, others, or nothing that is named. */
 import { describe, expect, it } from "vitest";
 import { parameterOf } from "../../../shared/speech/parameters.ts";
-import { countedBy } from "../../../trainer/judge/counted.ts";
+import { countedBy, otherThing } from "../../../shared/speech/counted.ts";
 
 const of = (name: string, description = "") => ({ ...parameterOf(name), description });
 
@@ -30,5 +30,26 @@ describe("countedBy", () => {
     ["We come as a group, 12 in all.", "5", "party_size", "", "nothing"],
   ])("hears in %j of %s for %s %s: %s", (said, value, name, description, counted) => {
     expect(countedBy(said, value, of(name, description))).toBe(counted);
+  });
+});
+
+describe("the thing that a number is said to be of", () => {
+  const other = (said: string): string | undefined => otherThing(said, { words: "number of rooms", description: "" });
+
+  it.each([
+    ["The number of bags should be 4.", "bags"],
+    ["The bags should be 4.", "bags"],
+    ["The number of guests should be 4.", "guests"],
+    ["The number of rooms should be 4.", undefined],
+    ["The rooms should be 4.", undefined],
+    ["This should be 4.", undefined],
+    ["No, 4 please.", undefined],
+  ])("%s", (said, thing) => expect(other(said)).toBe(thing));
+
+  it("may be people, whatever they are called", () => {
+    const party = { words: "party size", description: "How many come" };
+    for (const people of ["people", "guests", "adults", "friends"])
+      expect(otherThing(`The number of ${people} should be 4.`, party)).toBeUndefined();
+    expect(otherThing("The number of bags should be 4.", party)).toBe("bags");
   });
 });
