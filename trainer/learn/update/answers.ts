@@ -2,12 +2,13 @@
  * Learns answers that somebody supplied: steps until the policy says them, or prefers them to what it said, held to its parent
  * on replayed turns and on errands. Refuses where it does not get there within the drift that an update may have.
  */
-import { at, zipStrict } from "../../../shared/assert.ts";
+import { zipStrict } from "../../../shared/assert.ts";
 import { canonicalJson } from "../../../shared/digest.ts";
 import type { Tokenizer } from "../../../shared/tokenizer.ts";
 import type { AdapterTensors } from "../../policy/adapter.ts";
 import { readAnswer, writtenText } from "../../teacher/answer-text.ts";
 import { studentRow } from "../../teacher/answers.ts";
+import type { AskPolicy } from "../../teacher/lead.ts";
 import { answerLoss, marginsOf, type AnswerRow, type PairedRow } from "../lesson/answer-rows.ts";
 import { type Adapters, type LearnerDependencies, takeCandidate } from "./candidate.ts";
 import { confirmationFailure, look as lookAtHeld, type HeldBack, type Look } from "./confirm.ts";
@@ -15,7 +16,7 @@ import { counterCases } from "../lesson/counter-cases.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { UpdateRequest } from "./learner.ts";
 import { driftBetween, askedWords } from "./report.ts";
-import { refuse, type CorrectionResult } from "./result.ts";
+import { refuse, type Change, type CorrectionResult, type RefusedCorrection } from "./result.ts";
 import { trainUntilShown } from "./run.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { percent } from "./shares.ts";
@@ -28,28 +29,13 @@ type AnswerWork = {
   readonly earlier: readonly HeldBack[];
 };
 
-export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, request, earlier }: AnswerWork): Promise<CorrectionResult> {
-  const { engine, base, settings } = deps;
-  const { tokenizer, config } = base;
-  const { vocabSize } = config;
+export async function learnAnswers(deps: LearnerDependencies, work: AnswerWork): Promise<CorrectionResult> {
+  const { rows, adapters, request, earlier } = work;
   const { signals, seed } = request;
   const paired = await withReferences(deps, rows, { request, name: `${adapters.candidate}.reference` });
-  const own = new Set(rows.map(({ supplied: { turn } }) => turn.turnId));
-  const staying = await stayingLessons(deps, { request, own, adapters });
-  const counters = await counterCases(deps, rows, { adapters, seed });
-  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
-  const look = async (adapter: string): Promise<Look> => {
-    const said = await saidBy(deps, rows, { adapter, prefers: signals.answers === "preference" });
-    const seen = staying.length === 0 ? [] : await scoreStaying(adapter);
-    const kept: number[] = [];
-    for (const held of counters.held) kept.push((await lookAtHeld(engine, held, { adapter, tokenizer, vocabSize })).kept);
-    return {
-      honoured: said.reduce((sum, says, index) => sum + (says ? at(rows, index).supplied.share : 0), 0),
-      kept: Math.min(1, ...kept),
-      driftNats: Math.max(await unseen.drift(adapter), ...seen.map(({ driftNats }) => driftNats)),
-      stays: seen.length === 0 ? 1 : seen.filter(({ stays }) => stays).length / seen.length,
-    };
-  };
+  const beside = await readBeside(deps, work);
+  const { staying, counters } = beside;
+  const look = (adapter: string): Promise<Look> => lookAtAnswers(deps, work, { beside, adapter });
   const run = await trainUntilShown(deps, {
     taught: [...staying, ...counters.taught],
     more: [answerLoss(paired, signals)],
@@ -61,59 +47,122 @@ export async function learnAnswers(deps: LearnerDependencies, { rows, adapters, 
   if (run.status === "refused") return run;
   const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed });
   const { driftNats } = await look(adapters.candidate);
-  const answers = await ask(rows.map(({ chosen: { prompt }, tools: offered }) => ({ prompt, tools: offered })));
-  const honoured = zipStrict(rows, answers).reduce(
-    (sum, [row, answer]) => sum + (does(tokenizer, row, { answer, prefers: signals.answers === "preference" }) ? row.supplied.share : 0),
-    0,
-  );
-  if (honoured < settings.honouredBar)
-    return refuse(
-      "update/notLearned",
-      `the policy says so now in ${percent(honoured)} of the requests, ${percent(settings.honouredBar)} expected`,
-    );
-  for (const held of counters.held) {
-    const deaf = await confirmationFailure(held, { ask, base, settings });
-    if (deaf !== undefined) return deaf;
-  }
-  const tools = rows.flatMap(({ supplied: { answer, turn } }) =>
-    [answer, turn.payload.answer].flatMap((message) =>
-      message.role === "assistant" ? (message.tool_calls ?? []).map((call) => call.function.name) : [],
-    ),
-  );
-  const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
-  if (cost !== undefined) return cost;
+  const answers = await ask(rows.map(({ chosen: { prompt }, tools }) => ({ prompt, tools })));
+  const failure =
+    notLearned(deps, work, answers) ??
+    (await deafTo(deps, counters.held, ask)) ??
+    (await costToEarlier(deps, earlier, { tools: rows.flatMap(toolsOf), adapter: adapters.candidate, ask }));
+  if (failure !== undefined) return failure;
+  const { steps, loss, lossBefore } = run;
+  const given = rows.map(({ rejected }) => rejected);
+  const klToBaseNats = await driftBetween(deps, given, { from: undefined, to: adapters.candidate });
+  const contexts = rows.length + staying.length + counters.taught.length;
   return {
     status: "learned",
     adapter,
-    metrics: {
-      steps: run.steps,
-      loss: run.loss,
-      lossBefore: run.lossBefore,
-      klToParentNats: driftNats,
-      klToBaseNats: await driftBetween(
-        deps,
-        rows.map(({ rejected }) => rejected),
-        { from: undefined, to: adapters.candidate },
-      ),
-      contexts: rows.length + staying.length + counters.taught.length,
-    },
-    changes: zipStrict(rows, answers).map(([{ supplied, rejected }, after]) => ({
-      prompt: askedWords(supplied.turn.payload.messages),
-      before: writtenText(tokenizer, rejected.answer),
-      after: writtenText(tokenizer, after),
-    })),
+    metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts },
+    changes: changesOf(deps.base.tokenizer, rows, answers),
     credits: [], // an answer that was supplied says what to say, not how good what was said is
     lifts: new Map(),
   };
+}
 
-  async function scoreStaying(adapterName: string): Promise<{ driftNats: number; stays: boolean }[]> {
-    const lessons = staying.map(({ lesson }) => studentRow(lesson));
-    const scores = await scoreRows(engine, lessons, { adapter: adapterName, full: true, vocabSize });
-    return zipStrict(staying, scores).map(([{ teacherLogProbs, lesson }, { full, argmax }]) => ({
-      driftNats: meanKlNats(teacherLogProbs, full, vocabSize),
-      stays: lesson.answer.every((token, index) => argmax[index] === token),
-    }));
+/** What a policy must keep while it learns the answers. */
+type Beside = {
+  readonly staying: Awaited<ReturnType<typeof stayingLessons>>;
+  readonly counters: Awaited<ReturnType<typeof counterCases>>;
+  readonly unseen: UnseenErrands;
+};
+
+async function readBeside(deps: LearnerDependencies, { rows, adapters, request }: AnswerWork): Promise<Beside> {
+  const own = new Set(rows.map(({ supplied: { turn } }) => turn.turnId));
+  const staying = await stayingLessons(deps, { request, own, adapters });
+  const counters = await counterCases(deps, rows, { adapters, seed: request.seed });
+  return { staying, counters, unseen: new UnseenErrands(deps, { parent: adapters.parent, seed: request.seed }) };
+}
+
+async function lookAtAnswers(
+  deps: LearnerDependencies,
+  { rows, request: { signals } }: AnswerWork,
+  { beside: { staying, counters, unseen }, adapter }: { beside: Beside; adapter: string },
+): Promise<Look> {
+  const { tokenizer, config } = deps.base;
+  const said = await saidBy(deps, rows, { adapter, prefers: signals.answers === "preference" });
+  const seen = staying.length === 0 ? [] : await scoreStaying(deps, staying, adapter);
+  const kept: number[] = [];
+  for (const held of counters.held)
+    kept.push((await lookAtHeld(deps.engine, held, { adapter, tokenizer, vocabSize: config.vocabSize })).kept);
+  return {
+    honoured: shareOf(rows, said),
+    kept: Math.min(1, ...kept),
+    driftNats: Math.max(await unseen.drift(adapter), ...seen.map(({ driftNats }) => driftNats)),
+    stays: seen.length === 0 ? 1 : seen.filter(({ stays }) => stays).length / seen.length,
+  };
+}
+
+async function scoreStaying(
+  { engine, base }: LearnerDependencies,
+  staying: Beside["staying"],
+  adapter: string,
+): Promise<{ driftNats: number; stays: boolean }[]> {
+  const { vocabSize } = base.config;
+  const lessons = staying.map(({ lesson }) => studentRow(lesson));
+  const scores = await scoreRows(engine, lessons, { adapter, full: true, vocabSize });
+  return zipStrict(staying, scores).map(([{ teacherLogProbs, lesson }, { full, argmax }]) => ({
+    driftNats: meanKlNats(teacherLogProbs, full, vocabSize),
+    stays: lesson.answer.every((token, index) => argmax[index] === token),
+  }));
+}
+
+/** Of all that was supplied, the share of the rows of which it holds; [0, 1]. */
+function shareOf(rows: readonly AnswerRow[], holds: readonly boolean[]): number {
+  return zipStrict(rows, holds).reduce((sum, [{ supplied }, each]) => sum + (each ? supplied.share : 0), 0);
+}
+
+/** Why the candidate's own answers are not yet what was supplied; undefined where they are. */
+function notLearned(
+  { base, settings }: LearnerDependencies,
+  { rows, request: { signals } }: AnswerWork,
+  answers: readonly (readonly number[])[],
+): RefusedCorrection | undefined {
+  const prefers = signals.answers === "preference";
+  const honoured = shareOf(
+    rows,
+    zipStrict(rows, answers).map(([row, answer]) => does(base.tokenizer, row, { answer, prefers })),
+  );
+  if (honoured >= settings.honouredBar) return undefined;
+  return refuse(
+    "update/notLearned",
+    `the policy says so now in ${percent(honoured)} of the requests, ${percent(settings.honouredBar)} expected`,
+  );
+}
+
+/** Why counter-cases are lost, of the first that is; undefined where none is. */
+async function deafTo(
+  { base, settings }: LearnerDependencies,
+  counters: readonly HeldBack[],
+  ask: AskPolicy,
+): Promise<RefusedCorrection | undefined> {
+  for (const held of counters) {
+    const deaf = await confirmationFailure(held, { ask, base, settings });
+    if (deaf !== undefined) return deaf;
   }
+  return undefined;
+}
+
+/** The tools that the supplied answer or the one given calls. */
+function toolsOf({ supplied: { answer, turn } }: AnswerRow): string[] {
+  return [answer, turn.payload.answer].flatMap((message) =>
+    message.role === "assistant" ? (message.tool_calls ?? []).map((call) => call.function.name) : [],
+  );
+}
+
+function changesOf(tokenizer: Tokenizer, rows: readonly AnswerRow[], answers: readonly (readonly number[])[]): Change[] {
+  return zipStrict(rows, answers).map(([{ supplied, rejected }, after]) => ({
+    prompt: askedWords(supplied.turn.payload.messages),
+    before: writtenText(tokenizer, rejected.answer),
+    after: writtenText(tokenizer, after),
+  }));
 }
 
 /**

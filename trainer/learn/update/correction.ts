@@ -6,15 +6,15 @@ import { hintText } from "../../../shared/jobs.ts";
 import { mustStay, studentRow } from "../../teacher/answers.ts";
 import type { Correction } from "../../teacher/contexts.ts";
 import { askGreedily, type LearnerDependencies, takeCandidate } from "./candidate.ts";
-import { confirmationFailure, countKinds, holdBack, look } from "./confirm.ts";
-import { correctedRows } from "../lesson/corrected-rows.ts";
+import { confirmationFailure, countKinds, type HeldBack, holdBack, look } from "./confirm.ts";
+import { type CorrectedRow, correctedRows } from "../lesson/corrected-rows.ts";
 import { creditsOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import { collectLessons, countLessons, type Lessons } from "../lesson/lessons.ts";
 import { OBJECTIVES } from "./objective.ts";
 import { describeChanges, driftBetween } from "./report.ts";
 import { refuse, refuseUnmarked, type CorrectionResult, type RefusedCorrection, type Work } from "./result.ts";
-import { trainUntilShown } from "./run.ts";
+import { type Run, trainUntilShown } from "./run.ts";
 import { latest, taughtBy } from "./taught-default.ts";
 import { measureLifts, teach } from "../lesson/teaching.ts";
 import { withoutLift } from "./unmoved.ts";
@@ -24,24 +24,12 @@ const MIN_SILENT_LESSONS = 3;
 const MIN_TEACHER_SHARE = 0.25; // of silent contexts; below it the few successes are luck
 
 export async function learnCorrection(deps: LearnerDependencies, work: Work): Promise<CorrectionResult> {
-  const { group, adapters, request, earlier } = work;
+  const { group, adapters, request } = work;
   const { engine, base, settings } = deps;
-  const { tokenizer } = base;
-  const { vocabSize } = base.config;
-  const unmarked = refuseUnmarked(tokenizer);
+  const unmarked = refuseUnmarked(base.tokenizer);
   if (unmarked !== undefined) return unmarked;
   const { correction } = latest(group);
-  const askParent = askGreedily(engine, { adapter: adapters.parent, endIds: tokenizer.endIds, seed: request.seed });
-  const lessons = await collectLessons(group, {
-    correction,
-    replay: request.replay,
-    rehearsed: request.rehearsed,
-    settings,
-    base,
-    ask: askParent,
-    seed: request.seed,
-  });
-  deps.onTaught?.(countLessons(lessons));
+  const lessons = await askTeacher(deps, work, correction);
   const failure = teacherFailure(lessons, correction);
   if (failure !== undefined) return failure;
   const taught = await teach(deps, lessons.training, { correction, adapters });
@@ -49,14 +37,9 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
   // Generated contexts may be mastered where the user's own is not yet.
   const lift = Math.max(lifts.mean, ...lifts.byEvent.values());
   if (lift < settings.minLiftNats) return withoutLift(deps, work, { lift, lifts, lessons: lessons.training });
+  const scoring = { tokenizer: base.tokenizer, vocabSize: base.config.vocabSize };
   const teaches = settings.defaultsYield ? taughtBy(group) : undefined;
-  const held = await holdBack(engine, lessons.heldBack, {
-    correction,
-    ...(teaches && { teaches }),
-    parent: adapters.parent,
-    tokenizer,
-    vocabSize,
-  });
+  const held = await holdBack(engine, lessons.heldBack, { correction, ...(teaches && { teaches }), parent: adapters.parent, ...scoring });
   const corrected = await correctedRows(engine, group, {
     base,
     parent: adapters.parent,
@@ -69,36 +52,67 @@ export async function learnCorrection(deps: LearnerDependencies, work: Work): Pr
     taught,
     corrected,
     objective: OBJECTIVES[request.objective],
-    look: (adapter) => look(engine, held, { adapter, tokenizer, vocabSize }),
+    look: (adapter) => look(engine, held, { adapter, ...scoring }),
     lookFrom: LOOK_FROM,
     adapters,
     version: request.parentVersion,
     onStep: request.onStep,
   });
-  if (run.status === "refused") return run;
-  const { adapter, ask: askCandidate } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
-  const shortfall = await confirmationFailure(held, { ask: askCandidate, base, settings });
-  if (shortfall !== undefined) return shortfall;
-  const cost = await costToEarlier(deps, earlier, {
-    tools: [correction.tool.function.name],
-    adapter: adapters.candidate,
-    ask: askCandidate,
+  return run.status === "refused" ? run : confirmed(deps, work, { run, held, corrected, contexts: taught.length, lifts: lifts.byEvent });
+}
+
+async function askTeacher(deps: LearnerDependencies, { group, adapters, request }: Work, correction: Correction): Promise<Lessons> {
+  const { engine, base, settings } = deps;
+  const lessons = await collectLessons(group, {
+    correction,
+    replay: request.replay,
+    rehearsed: request.rehearsed,
+    settings,
+    base,
+    ask: askGreedily(engine, { adapter: adapters.parent, endIds: base.tokenizer.endIds, seed: request.seed }),
+    seed: request.seed,
   });
+  deps.onTaught?.(countLessons(lessons));
+  return lessons;
+}
+
+type Trained = {
+  readonly run: Run;
+  readonly held: HeldBack;
+  readonly corrected: readonly CorrectedRow[];
+  /** Lessons that were trained on. */
+  readonly contexts: number;
+  readonly lifts: ReadonlyMap<string, number>;
+};
+
+/** What was trained, once the candidate's own answers show it and nothing learned before is lost. */
+async function confirmed(
+  deps: LearnerDependencies,
+  { group, adapters, request, earlier }: Work,
+  { run, held, corrected, contexts, lifts }: Trained,
+): Promise<CorrectionResult> {
+  const { engine, base, settings } = deps;
+  const { adapter, ask } = await takeCandidate(deps, run.adapter, { adapters, seed: request.seed });
+  const shortfall = await confirmationFailure(held, { ask, base, settings });
+  if (shortfall !== undefined) return shortfall;
+  const tools = [held.correction.tool.function.name];
+  const cost = await costToEarlier(deps, earlier, { tools, adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
-  const { steps, loss, lossBefore } = run;
-  const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize });
+  const { tokenizer, config } = base;
+  const { driftNats } = await look(engine, held, { adapter: adapters.candidate, tokenizer, vocabSize: config.vocabSize });
   const staying = held.lessons.filter(({ context }) => mustStay(context));
   const klToBaseNats =
     adapters.parent === undefined
       ? driftNats
       : await driftBetween(deps, staying.map(studentRow), { from: undefined, to: adapters.candidate });
+  const { steps, loss, lossBefore } = run;
   return {
     status: "learned",
     adapter,
     held,
-    metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts: taught.length },
-    changes: await describeChanges(deps, { group, ask: askCandidate }),
-    lifts: lifts.byEvent,
+    metrics: { steps, loss, lossBefore, klToParentNats: driftNats, klToBaseNats, contexts },
+    changes: await describeChanges(deps, { group, ask }),
+    lifts,
     credits: await creditsOf(deps, corrected, { parent: adapters.parent, objective: OBJECTIVES[request.objective] }),
   };
 }

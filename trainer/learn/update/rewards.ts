@@ -13,7 +13,7 @@ import { piecesOf } from "./credits.ts";
 import { costToEarlier } from "./earlier.ts";
 import type { RewardedExchange, UpdateRequest } from "./learner.ts";
 import { askedWords } from "./report.ts";
-import { refuse, type CorrectionResult } from "./result.ts";
+import { refuse, type CorrectionResult, type RefusedCorrection } from "./result.ts";
 import { rewardLoss, type RewardRow, rewardRows, type usableExchanges } from "../lesson/reward-rows.ts";
 import { meanKlNats, scoreRows } from "../lesson/scores.ts";
 import { UnseenErrands } from "../lesson/staying.ts";
@@ -35,7 +35,7 @@ export async function learnRewards(
   deps: LearnerDependencies,
   { usable, staleness, adapters, request, earlier }: RewardWork,
 ): Promise<CorrectionResult> {
-  const { engine, base, settings } = deps;
+  const { engine, base } = deps;
   const { vocabSize } = base.config;
   const { baseline, signals, seed } = request;
   const rows = await rewardRows(engine, usable, { parent: adapters.parent, baseline, signals, vocabSize });
@@ -44,28 +44,8 @@ export async function learnRewards(
       "judge/notNegative",
       `rewards that differ within a task, or from the agent's usual ${baseline.toFixed(2)}, expected, got the same everywhere: nothing is better than anything`,
     );
-  const training = heldTraining(deps, { adapters, version: request.parentVersion });
-  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
-  const drift = async (): Promise<number> =>
-    Math.max(await unseen.drift(adapters.candidate), await driftFrom("parent", rows, { deps, adapter: adapters.candidate }));
-  const rate = Math.min(1, largestOf(rows));
-  const losses: number[] = [];
-  let taken: Taken = { adapter: await engine.readAdapter(adapters.candidate), driftNats: 0, steps: 0 };
-  let last = 0;
-  for (let step = 0; step < STEPS; step += 1) {
-    losses.push(
-      await trainStep(training, { step, pace: (rate * (step + 1)) / STEPS, groups: [], corrected: [], more: [rewardLoss(rows, signals)] }),
-    );
-    const made = await engine.readAdapter(adapters.candidate);
-    last = await drift();
-    deps.onLook?.({ step: step + 1, loss: at(losses, step), honoured: 1, kept: 1, driftNats: last });
-    if (last > settings.driftLimitNats) {
-      taken = await halve(deps, { from: taken, to: { adapter: made, steps: step + 1 }, adapters, drift });
-      break;
-    }
-    taken = { adapter: made, driftNats: last, steps: step + 1 };
-  }
-  if (taken.steps === 0) return refuse("update/drift", `drift of at most ${settings.driftLimitNats} nats expected, got ${last.toFixed(4)}`);
+  const { taken, losses } = await stepWithin(deps, { rows, adapters, request });
+  if (taken.status === "refused") return taken;
   const { adapter, ask } = await takeCandidate(deps, taken.adapter, { adapters, seed });
   const cost = await costToEarlier(deps, earlier, { tools: [], adapter: adapters.candidate, ask });
   if (cost !== undefined) return cost;
@@ -95,23 +75,57 @@ export async function learnRewards(
   };
 }
 
+/** Steps as far as drift allows, and the loss before each. */
+async function stepWithin(
+  deps: LearnerDependencies,
+  { rows, adapters, request: { parentVersion, signals, seed } }: Pick<RewardWork, "adapters" | "request"> & { rows: readonly RewardRow[] },
+): Promise<{ taken: Taken | RefusedCorrection; losses: readonly number[] }> {
+  const { engine, settings } = deps;
+  const training = heldTraining(deps, { adapters, version: parentVersion });
+  const unseen = new UnseenErrands(deps, { parent: adapters.parent, seed });
+  const drift = async (): Promise<number> =>
+    Math.max(await unseen.drift(adapters.candidate), await driftFrom("parent", rows, { deps, adapter: adapters.candidate }));
+  const rate = Math.min(1, largestOf(rows));
+  const losses: number[] = [];
+  let taken: Taken = { status: "taken", adapter: await engine.readAdapter(adapters.candidate), driftNats: 0, steps: 0 };
+  for (let step = 0; step < STEPS; step += 1) {
+    const pace = (rate * (step + 1)) / STEPS;
+    losses.push(await trainStep(training, { step, pace, groups: [], corrected: [], more: [rewardLoss(rows, signals)] }));
+    const made: Taken = {
+      status: "taken",
+      adapter: await engine.readAdapter(adapters.candidate),
+      driftNats: await drift(),
+      steps: step + 1,
+    };
+    deps.onLook?.({ step: step + 1, loss: at(losses, step), honoured: 1, kept: 1, driftNats: made.driftNats });
+    if (made.driftNats > settings.driftLimitNats) {
+      taken = await halve(deps, { from: taken, to: made, adapters, drift });
+      if (taken.steps > 0) break;
+      const expected = `drift of at most ${settings.driftLimitNats} nats expected, got ${made.driftNats.toFixed(4)}`;
+      return { taken: refuse("update/drift", expected), losses };
+    }
+    taken = made;
+  }
+  return { taken, losses };
+}
+
 /** The largest |A|. AdamW's steps are as long for advantages of a hundredth as for those of 1, so the rate is to be as small as they are. */
 function largestOf(rows: readonly RewardRow[]): number {
   return rows.reduce((most, { advantages }) => advantages.reduce((own, advantage) => Math.max(own, Math.abs(advantage)), most), 0);
 }
 
-type Taken = { readonly adapter: AdapterTensors; readonly driftNats: number; readonly steps: number };
+type Taken = { readonly status: "taken"; readonly adapter: AdapterTensors; readonly driftNats: number; readonly steps: number };
 
 /** Half of a step that went too far, or half of that, until it is near enough (backtracking line search, arXiv:1502.05477 appendix C); none of it where none is. */
 async function halve(
   { engine, settings }: LearnerDependencies,
-  { from, to, adapters, drift }: { from: Taken; to: Omit<Taken, "driftNats">; adapters: Adapters; drift: () => Promise<number> },
+  { from, to, adapters, drift }: { from: Taken; to: Taken; adapters: Adapters; drift: () => Promise<number> },
 ): Promise<Taken> {
   for (let halving = 1; halving <= HALVINGS; halving += 1) {
     const adapter = between(from.adapter, to.adapter, 0.5 ** halving);
     await engine.loadAdapter(adapters.candidate, adapter);
     const driftNats = await drift();
-    if (driftNats <= settings.driftLimitNats) return { adapter, driftNats, steps: to.steps };
+    if (driftNats <= settings.driftLimitNats) return { ...to, adapter, driftNats };
   }
   return from;
 }

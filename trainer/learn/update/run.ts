@@ -19,48 +19,46 @@ export type Run = {
   readonly look: Look;
 };
 
+type Training = {
+  readonly taught: readonly TaughtLesson[];
+  readonly corrected?: readonly CorrectedRow[];
+  readonly more?: readonly MoreLoss[];
+  /** What weighs the terms of corrected turns. */
+  readonly objective?: Objective;
+  /** What the named adapter shows on contexts that are never trained on. */
+  readonly look: (adapter: string) => Promise<Look>;
+  /** Steps before which there is nothing to see. */
+  readonly lookFrom?: number;
+  readonly adapters: Adapters;
+  /** That the update goes out from. */
+  readonly version: number;
+  readonly onStep: UpdateRequest["onStep"];
+};
+
 /**
  * Trains and looks in turn: at the full rate until a look meets both bars, then while the rate falls to zero. Keeps the best
  * look whose price is within bounds, made as small as it can be; stops when the policy runs away.
  */
-export async function trainUntilShown(
+export async function trainUntilShown(deps: LearnerDependencies, training: Training): Promise<Run | RefusedCorrection> {
+  const start = await deps.engine.readAdapter(training.adapters.candidate);
+  const { best, last } = await stepAndLook(deps, training);
+  if (best !== undefined) return shrink(deps, { ...training, start, best });
+  const { driftLimitNats } = deps.settings;
+  return refuse("update/drift", `drift of at most ${driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`);
+}
+
+/** The best look at the mean of the last steps, and the last one. */
+async function stepAndLook(
   deps: LearnerDependencies,
-  {
-    taught,
-    corrected = [],
-    more = [],
-    objective = OBJECTIVES.distillation,
-    look,
-    lookFrom = 0,
-    adapters,
-    version,
-    onStep,
-  }: {
-    taught: readonly TaughtLesson[];
-    corrected?: readonly CorrectedRow[];
-    more?: readonly MoreLoss[];
-    /** What weighs the terms of corrected turns. */
-    objective?: Objective;
-    /** What the named adapter shows on contexts that are never trained on. */
-    look: (adapter: string) => Promise<Look>;
-    /** Steps before which there is nothing to see. */
-    lookFrom?: number;
-    adapters: Adapters;
-    /** That the update goes out from. */
-    version: number;
-    onStep: UpdateRequest["onStep"];
-  },
-): Promise<Run | RefusedCorrection> {
+  { taught, corrected = [], more = [], objective = OBJECTIVES.distillation, look, lookFrom = 0, adapters, version, onStep }: Training,
+): Promise<{ best: Run | undefined; last: Look | undefined }> {
   const { engine, settings } = deps;
   const training = heldTraining(deps, { adapters, version, objective });
   const groups = groupLessons(taught, training);
-  const start = await engine.readAdapter(adapters.candidate);
-  let best: Run | undefined;
-  let lossBefore: number | undefined;
-  let last: Look | undefined;
-  let end = settings.maxSteps;
   const average = new AdapterAverage(settings.averagedSteps);
   const averaged = `${adapters.candidate}.average`;
+  let [best, lossBefore, last]: [Run | undefined, number | undefined, Look | undefined] = [undefined, undefined, undefined];
+  let end = settings.maxSteps;
   let loaded = false;
   try {
     for (let step = 0; step < end; step += 1) {
@@ -83,11 +81,7 @@ export async function trainUntilShown(
   } finally {
     if (loaded) await engine.dropAdapter(averaged);
   }
-  if (best !== undefined) return shrink(deps, { start, best, look, adapters });
-  return refuse(
-    "update/drift",
-    `drift of at most ${settings.driftLimitNats} nats expected, got ${last?.driftNats.toFixed(4) ?? "no look"}`,
-  );
+  return { best, last };
 }
 
 // A candidate beyond the limit is never taken. The first steps often overshoot and the trust region pulls them back;

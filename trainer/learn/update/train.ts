@@ -12,7 +12,7 @@ import type { Adapters, LearnerDependencies } from "./candidate.ts";
 import { Errands } from "../lesson/errand-pool.ts";
 import { CLIP, type Objective, OBJECTIVES } from "./objective.ts";
 import { packRows, type PackedRows } from "../lesson/rows.ts";
-import { maskedLogProbs, scoreRows } from "../lesson/scores.ts";
+import { maskedLogProbs, type RowScore, scoreRows } from "../lesson/scores.ts";
 
 /** A lesson with the distributions to match at each token of its answer. */
 export type TaughtLesson = {
@@ -146,27 +146,10 @@ async function accumulateCorrected(
   );
   let loss = 0;
   for (const packed of packRows(corrected.map(({ row }) => row))) {
-    const size = packed.batch.positions.length;
-    const terms = emptyTerms(size);
-    packed.rowIndices.forEach((row, place) => {
-      const offset = at(packed.offsets, place);
-      const { teacher, advantages, span, masks, row: tokens, weight } = at(corrected, row);
-      const student = at(students, row);
-      const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
-      terms.candidates.set(candidates.tokens, offset * TOP_K);
-      terms.candidateAdvantages.set(candidates.advantages, offset * TOP_K);
-      terms.candidateOld.set(candidates.oldLogProbs, offset * TOP_K);
-      terms.advantages.set(advantages, offset);
-      terms.old.set(maskedLogProbs(student.full, { answer: tokens.answer, masks, vocabSize }), offset);
-      masks.forEach((mask, index) => {
-        if (mask !== undefined) terms.masks.set(offset + index, mask);
-      });
-      terms.hindsightWeights.fill(objective.hindsight * groupCount * weight, offset + span.from, offset + span.to);
-      terms.rewardWeights.fill(
-        step < objective.rewardSteps * groupCount ? objective.reward * weight : 0,
-        offset + span.from,
-        offset + span.to,
-      );
+    const terms = termsOf(packed, { corrected, students, vocabSize });
+    const { hindsightWeights, rewardWeights } = weigh(packed, corrected, {
+      hindsight: objective.hindsight * groupCount,
+      reward: step < objective.rewardSteps * groupCount ? objective.reward : 0,
     });
     const { losses } = await engine.accumulateAdapter(adapter, {
       ...tokensOf(packed),
@@ -174,13 +157,13 @@ async function accumulateCorrected(
         candidates: terms.candidates,
         advantages: terms.candidateAdvantages,
         oldLogProbs: terms.candidateOld,
-        weights: terms.hindsightWeights,
+        weights: hindsightWeights,
         ...CLIP,
       },
       policy: {
         advantages: terms.advantages,
         oldLogProbs: terms.old,
-        weights: terms.rewardWeights,
+        weights: rewardWeights,
         ...(terms.masks.size === 0 ? {} : { masks: terms.masks }),
         ...CLIP,
       },
@@ -190,17 +173,52 @@ async function accumulateCorrected(
   return loss;
 }
 
-function emptyTerms(size: number) {
-  return {
+/** Of packed turns, position by position: what hindsight compares and the reward credits. */
+function termsOf(
+  packed: PackedRows,
+  { corrected, students, vocabSize }: { corrected: readonly CorrectedRow[]; students: readonly RowScore[]; vocabSize: number },
+) {
+  const size = packed.batch.positions.length;
+  const terms = {
     candidates: new Int32Array(size * TOP_K),
     candidateAdvantages: new Float32Array(size * TOP_K),
     candidateOld: new Float32Array(size * TOP_K),
-    hindsightWeights: new Float32Array(size),
     advantages: new Float32Array(size),
     old: new Float32Array(size),
     masks: new Map<number, TokenMask>(),
-    rewardWeights: new Float32Array(size),
   };
+  packed.rowIndices.forEach((index, place) => {
+    const offset = at(packed.offsets, place);
+    const { teacher, advantages, masks, row } = at(corrected, index);
+    const student = at(students, index);
+    const candidates = hindsightCandidates(student.full, teacher.full, { vocabSize });
+    terms.candidates.set(candidates.tokens, offset * TOP_K);
+    terms.candidateAdvantages.set(candidates.advantages, offset * TOP_K);
+    terms.candidateOld.set(candidates.oldLogProbs, offset * TOP_K);
+    terms.advantages.set(advantages, offset);
+    terms.old.set(maskedLogProbs(student.full, { answer: row.answer, masks, vocabSize }), offset);
+    masks.forEach((mask, token) => {
+      if (mask !== undefined) terms.masks.set(offset + token, mask);
+    });
+  });
+  return terms;
+}
+
+/** Weights at the tokens of each turn's corrected argument. */
+function weigh(
+  packed: PackedRows,
+  corrected: readonly CorrectedRow[],
+  { hindsight, reward }: { hindsight: number; reward: number },
+): { hindsightWeights: Float32Array; rewardWeights: Float32Array } {
+  const size = packed.batch.positions.length;
+  const [hindsightWeights, rewardWeights] = [new Float32Array(size), new Float32Array(size)];
+  packed.rowIndices.forEach((index, place) => {
+    const offset = at(packed.offsets, place);
+    const { span, weight } = at(corrected, index);
+    hindsightWeights.fill(hindsight * weight, offset + span.from, offset + span.to);
+    rewardWeights.fill(reward * weight, offset + span.from, offset + span.to);
+  });
+  return { hindsightWeights, rewardWeights };
 }
 
 export function tokensOf({ batch: { rows, length, tokens, positions, targets } }: PackedRows) {
