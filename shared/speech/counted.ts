@@ -23,14 +23,19 @@ type Use = "own" | "other" | "nothing";
 export function countedBy(text: string, value: string, { words, description }: Pick<Parameter, "words" | "description">): Use {
   const said = wordsOf(text);
   const own = wordsOf(`${words} ${description}`).filter((word) => word.length > 2 && !NO_THINGS.has(word));
-  const uses = said.flatMap((word, at) =>
-    isNumber(word, value) ? [isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own)] : [],
-  );
+  const uses = said.flatMap((word, at) => (isNumber(word, value) ? [useAt(said, at, own)] : []));
   if (uses.includes("own")) return "own";
   if (new RegExp(`(?<![\\d.,])${escapeRegExp(value)} ?%`).test(text) && !own.some((word) => /^(?:percent|rate|share)/.test(word)))
     return "other";
   return uses.length > 0 && uses.every((use) => use === "other") ? "other" : "nothing";
 }
+
+function useAt(said: readonly string[], at: number, own: readonly string[]): Use {
+  if (YEAR.test(said[at] ?? "")) return own.some((word) => sameStem(word, "year")) ? "own" : "other";
+  return isTime(said, at) ? "other" : useOf(said.slice(at + 1, at + 4), own);
+}
+
+const YEAR = /^(?:19|20)\d\d$/;
 
 function useOf(after: readonly string[], own: readonly string[]): Use {
   const isOwn = (word: string): boolean => own.some((each) => sameStem(each, word));
@@ -45,9 +50,8 @@ const CLOCK = "(?:at|by|until|till|before|after|around|about|is|s) (?:five|ten|t
 const CLOCK_MINUTES = new RegExp(`^${CLOCK}\\b`);
 const CLOCK_HOUR = new RegExp(`\\b${CLOCK}$`);
 
-/** "half past five", "at ten to nine", "5 o'clock", "until seven", "7 is too late", "from 9 to 4", "2016" */
+/** "half past five", "at ten to nine", "5 o'clock", "until seven", "7 is too late", "from 9 to 4" */
 function isTime(said: readonly string[], at: number): boolean {
-  if (/^(?:19|20)\d\d$/.test(said[at] ?? "")) return true;
   const [before, after] = [said.slice(Math.max(0, at - 3), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
   if (/\bfrom \S+ (?:to|until|till)$/.test(before) || (/\bfrom$/.test(before) && /^(?:to|until|till) /.test(after))) return true;
   return (

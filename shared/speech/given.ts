@@ -66,8 +66,7 @@ export function wasGiven(
     if (role !== "user") return [];
     const text = content ?? "";
     const isReply = isAskedFor(messages[at - 1], parameter);
-    // "Party size: 5"
-    const own = clausesOf(text.replaceAll(": ", " ")).filter((clause) => namesNumberOf(clause, parameter));
+    const own = clausesOf(text.replaceAll(COLON, " ")).filter((clause) => namesNumberOf(clause, parameter));
     return (own.length > 0 ? own : isReply ? [text] : []).flatMap((clause) => {
       const numbers = numbersAmong(wordsOf(clause.replaceAll(PRONOUN, " ").replaceAll(HOUR, " ")));
       return numbers.length === 1 && !DENIES.test(clause) ? numbers : [];
@@ -77,6 +76,9 @@ export function wasGiven(
   return last !== undefined && (last === value || last === numberWord(value));
 }
 
+// "Party size: 5", "party size needs fixing: 5"
+const COLON = /(?: needs? (?:fixing|changing|correcting|updating|to be (?:fixed|changed|corrected|updated)))?: /gi;
+
 /** Whether the clause has the argument's name; one that is a single word has its number beside it ("rooms: 3"), since that word stands in much else ("rooms for 2"). */
 function namesNumberOf(clause: string, { words: name }: Pick<Parameter, "words">): boolean {
   if (!namesTopic(clause, { words: name }, { whole: true })) return false;
@@ -85,12 +87,20 @@ function namesNumberOf(clause: string, { words: name }: Pick<Parameter, "words">
   if (topics.length > 1 || (spelt.length > 1 && containsPhrase(words, spelt))) return true;
   return words.some((word, at) => {
     if (!topics.some((topic) => sameStem(word, topic))) return false;
-    const beside = [words[at - 1], words.slice(at + 1).find((each) => !LINKING.has(each))];
+    const beside = [words[at - 1], words.slice(at + 1).find((each) => !LINKING.has(each)), setFor(words.slice(0, at).join(" "))];
     return beside.some((each) => each !== undefined && numbersAmong([each]).length > 0);
   });
 }
 
 const LINKING = new Set("is are be should must will to of as".split(" "));
+
+/** The word that is put in a name's place, of what comes before the name: "use 2010 for the". What is paid for the rooms is not their number. */
+function setFor(before: string): string | undefined {
+  return SET_FOR.exec(before)?.[1];
+}
+
+const SET_FOR =
+  /\b(?:use|using|put|putting|pick|choose|enter|take|set|want|wanted|meant|go with|going with|went with) (\S+) (?:for|as|in|under)(?: (?:the|my))?$/;
 
 const HOUR = /\bat (?:\d[\d:.]*|\p{L}+)(?: ?[ap]\.?m\b\.?)?/giu; // "the same party size at 7"
 

@@ -32,9 +32,9 @@ const SPELT_TRUTH = /(?<!\b(?:not|n't|than|instead of) )\b(?:true|false)\b/gi;
 
 const ANSWER = `["'“]?(yes|no|on|off)["'”]?`;
 const DONE = "(?=\\s*(?:,\\s*)?(?:please|pls|thanks|thank you)?\\s*(?:[.,;!?\\n]|$))";
-// "good for kids: no", "wifi should be on"; "No would be right."; "Wifi? No, thanks."
+// "good for kids: no", "wifi should be on", "go with no"; "No would be right."; "Wifi? No, thanks."
 const ANSWERED = [
-  new RegExp(`(?:[:=]|\\b(?:be|been|is|was|to|as))\\s*${ANSWER}${DONE}`, "giu"),
+  new RegExp(`(?:[:=]|\\b(?:be|been|is|was|to|as|with))\\s*${ANSWER}${DONE}`, "giu"),
   new RegExp(
     `(?<=^|[.,;!?\\n–—]\\s*)${ANSWER} (?:would (?:be|have been)|is|was|should (?:be|have been)) (?:the )?(?:right|correct|better|proper)\\b`,
     "giu",
@@ -52,7 +52,7 @@ export function answeredTruth(text: string, parameter: MentionedValue["parameter
         .split(/[.,;!?\n–—]/)
         .toReversed();
       const about = wordsOf(own).every((word) => SPEAKS_BACK.has(word)) ? (earlier.find((clause) => clause.trim() !== "") ?? "") : own;
-      return mentions(about, { parameter, value: "true" }) && !/\b(?:not|never)\b|n't\b/i.test(own) && !ASKED_WHETHER.test(about);
+      return mentions(about, { parameter, value: "true" }) && !/\b(?:not|never)\b|n't\b/i.test(own) && !asksWhether(about, parameter);
     })
     .toSorted((one, other) => one.index - other.index);
   const word = answers.at(-1)?.[1]?.toLowerCase();
@@ -62,11 +62,17 @@ export function answeredTruth(text: string, parameter: MentionedValue["parameter
 /** Words of a clause that names nothing itself: "it should have been", "the correct one is". */
 const SPEAKS_BACK = new Set(
   (
-    "it that this the its a correct right proper one value answer setting choice should must has have needs need ought to would could been be is was s " +
+    "it that this the its a go going went correct right proper one value answer setting choice should must has have needs need ought to would could been be is was s " +
     "supposed meant instead really actually simply just and but so set make put change i wanted want"
   ).split(" "),
 );
-const ASKED_WHETHER = /^\s*(?:did|do|does|is|are|was|were|have|has|can|could|will|would)\b/i; // "Is there wifi? No." misses it
+
+/** "Is there wifi? No." misses it; what a parameter is called, "has wifi", asks nothing. */
+function asksWhether(clause: string, { words }: Pick<Parameter, "words">): boolean {
+  return ASKED_WHETHER.test(clause) && !clause.trimStart().toLowerCase().startsWith(words.toLowerCase());
+}
+
+const ASKED_WHETHER = /^\s*(?:did|do|does|is|are|was|were|have|has|can|could|will|would)\b/i;
 
 const DENIED =
   /\b(?:no|not|without|never|nothing|avoid|skip|drop|remove|hate|stop|exclude|excluding|cancel|cut|enough)\b|n't\b|\b(?:turn|switch) off\b/gi;

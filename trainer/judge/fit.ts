@@ -11,6 +11,7 @@ import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { EXCLAMATIONS, groundedCandidates, isCode } from "../../shared/correction/candidates.ts";
 import { countedBy } from "../../shared/speech/counted.ts";
+import { wasGiven } from "../../shared/speech/given.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
 import { heldText, lastCall, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
@@ -95,7 +96,8 @@ function fittingOf(found: Stands, { words, signal }: { words: string; signal: He
   const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined) return undefined;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
-  if (!holds(parameter, { held, value: found.hint.value })) return undefined;
+  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value: found.hint.value });
+  if (!isGiven && !holds(parameter, { held, value: found.hint.value })) return undefined;
   const counted =
     parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
   if (counted === "other" || (found.hint.value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return undefined;

@@ -24,6 +24,8 @@ describe("countedBy", () => {
     ["I'm out from 9 to 4.", "9", "bags", "", "other"],
     ["I'm out from 9 to 4.", "4", "bags", "", "other"],
     ["The most recent ones, not of 2016.", "2016", "max_results", "", "other"],
+    ["I meant the one from 2010.", "2010", "year", "", "own"],
+    ["I meant the one from 2010.", "2010", "released", "Year of release", "own"],
     ["Wrong, it's for 4.", "4", "party_size", "", "nothing"],
     ["We are always 3.", "3", "party_size", "", "nothing"],
     ["Make that four, please.", "4", "copies", "", "nothing"],

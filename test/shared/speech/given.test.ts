@@ -18,6 +18,7 @@ describe("wasGiven", () => {
     expect(given("2", "2 party size, please. At 6:15 pm.")).toBe(true);
     expect(given("1", "The party size is one.")).toBe(true);
     expect(given("3", "Party size: 3")).toBe(true);
+    expect(given("3", "Oops, the party size needs fixing: 3")).toBe(true);
   });
 
   it("is true of what answers a question with that name", () => {
@@ -48,6 +49,9 @@ describe("wasGiven", () => {
       wasGiven([user(content)], { parameter: { words: "number of rooms" }, value });
     for (const said of ["A hotel with big rooms for 2 guests.", "Rooms on floor 2.", "Rooms from 2 euros."])
       expect(rooms(said, "2")).toBe(false);
+    expect(rooms("I'd pay 2 for the rooms.", "2")).toBe(false);
+    for (const said of ["Could you redo this using 2 for rooms?", "Put 2 as the rooms.", "Let's go with 2 for the rooms."])
+      expect(rooms(said, "2"), said).toBe(true);
     for (const said of ["2 rooms", "Rooms: 2", "The rooms should be 2.", "I want 2 as the number of rooms."])
       expect(rooms(said, "2")).toBe(true);
   });

@@ -23,6 +23,11 @@ describe("isTruthWanted: a truth that is said in one word", () => {
     ["Set wifi to off please", "has_wifi", false],
     ["Turn the wifi off.", "has_wifi", false],
     ["Pool, no. Wifi, yes.", "has_wifi", true],
+    ["Oops, has wifi needs fixing: no.", "has_wifi", false],
+    ["Has wifi should be no.", "has_wifi", false],
+    ["Regarding the has wifi, go with no.", "has_wifi", false],
+    ["Regarding the pets allowed, I'd go with yes please.", "pets_allowed", true],
+    ["Has wifi: yes, has breakfast: no", "has_wifi", true],
   ])("%s", (text, name, truth) => {
     expect(told(text, name)).toBe(truth);
   });
@@ -33,6 +38,7 @@ describe("isTruthWanted: a truth that is said in one word", () => {
     ["of nothing", "No. I want wifi.", true],
     ["where it is called wrong", "No would be wrong, I want wifi.", true],
     ["where it only asks back", "With wifi, no?", true],
+    ["where it only asks whether", "Has it got wifi? No. I asked for wifi.", true],
     ["about something else", "Switch to a place with wifi that is off the road.", true],
   ])("a word %s tells nothing by itself", (_, text, truth) => {
     expect(told(text, "has_wifi")).toBe(truth);

@@ -77,6 +77,23 @@ describe("findFit", () => {
     expect(await saysNoMore("Morning!")).not.toEqual(["morning", true]);
   });
 
+  it("takes a number for a text that has none yet where the number is given by its name", async () => {
+    const tools = [
+      { ...MAIL, function: { name: "find_song", parameters: { properties: { year: { type: "string" }, genre: { type: "string" } } } } },
+    ];
+    const heard = async (said: string): Promise<unknown> => {
+      const fit = await findFit(signalOf(call("find_song", {}), [user(said)], user("Find me a song."), { tools }), sampler);
+      return fit && [fit.found.hint.parameter, fit.found.hint.value];
+    };
+    for (const said of [
+      "Could you redo this using 2010 for year?",
+      "This isn't it. My choice of year is 2010.",
+      "Oops, year needs fixing: 2010.",
+    ])
+      expect(await heard(said), said).toEqual(["year", "2010"]);
+    expect(await heard("It came out before 2010.")).toBeUndefined();
+  });
+
   it("is sure of a truth that is answered in one word", async () => {
     expect(await fitIn("copy me: yes")).toEqual(["copy_me", "True", "whole", 1]);
     expect(await fitIn("I would like to get a copy me")).toEqual(["copy_me", "True", "whole", expect.closeTo(CHANCE)]);
