@@ -40,17 +40,17 @@ export function mayHold(
 
 /**
  * Whether an answer does otherwise than the note has it, although nobody said so.
- * @param said.isUnfilled whether the policy leaves the argument out where it does not read the note: then whatever else it has was made up
+ * @param said.unread the call of the policy that leaves the argument out where it does not read the note, if it does: then whatever else the answer has was made up
  */
 export function passesOver(
   note: Held & Partial<Pick<Note, "corrected">>,
-  { calls, text, heard, isUnfilled = false }: Said & { heard: Heard; isUnfilled?: boolean },
+  { calls, text, heard, unread }: Said & { heard: Heard; unread?: WrittenCall | undefined },
 ): boolean {
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) {
-    const used = passedFor(note, { call: calls[0], heard });
-    return used !== undefined && (isUnfilled || isMadeUp(used, [note.corrected ?? undefined]));
+    const used = passedFor(note, { call: calls[0], heard, unread });
+    return used !== undefined && (unread !== undefined || isMadeUp(used, [note.corrected ?? undefined]));
   }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });
@@ -104,10 +104,11 @@ export function isMadeUp({ value, isCommon }: Passed, corrected: readonly (strin
  * What the call of a default's tool has in the place of its value although nobody named it, `value` undefined where nothing, and nobody asks for
  * another option; undefined where the default is used, or somebody spoke. Numbers and truths are said in words that none of them stands in ("for a
  * couple", "my wife and me"): of such a common value that it was not named proves little.
+ * @param said.unread the same call as it is made by who does not read the note: what it takes a word for, that was said of
  */
 export function passedFor(
   { tool, parameter, value }: Held,
-  { call, heard: { messages, tools } }: { call: WrittenCall | undefined; heard: Heard },
+  { call, heard: { messages, tools }, unread }: { call: WrittenCall | undefined; heard: Heard; unread?: WrittenCall | undefined },
 ): Passed | undefined {
   const owner = findTool(tools, tool);
   const declared = owner === undefined ? undefined : findParameter(owner, parameter);
@@ -122,7 +123,7 @@ export function passedFor(
       ? undefined
       : { value: undefined, isCommon: false, isOfAnother: false };
   const used = argumentText(own);
-  const said = { parameter: declared, value: used, args: call.arguments };
+  const said = { parameter: declared, value: used, args: { ...unread?.arguments, ...call.arguments } };
   if (sameText(used, value)) return undefined;
   if (isCountOfAnother(messages, { ...said, parameters: readParameters(owner) }))
     return { value: used, isCommon: false, isOfAnother: true };

@@ -6,7 +6,7 @@
 import { argumentSpan } from "./argument-span.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import { argumentText, findTool, sameText } from "./speech/calls.ts";
-import { isLeftOpen, isTurnedDown, mayBeMeant, wasGiven, wasNamed } from "./speech/given.ts";
+import { isLeftOpen, isTurnedDown, isUnspokenName, mayBeMeant, wasGiven, wasNamed } from "./speech/given.ts";
 import { requestOf } from "./speech/mention.ts";
 import { isCountOfAnother, wasCounted } from "./speech/numbers.ts";
 import { findParameter, readParameters } from "./speech/parameters.ts";
@@ -90,26 +90,27 @@ function isOverruled(
  */
 export function tells(
   tokenizer: Tokenizer,
-  { tool, parameter, corrected }: DefaultFor,
+  about: DefaultFor,
   { without, heard: { messages, tools }, trust = "sure" }: Unlearned,
 ): boolean {
+  const { tool, parameter, corrected } = about;
   const args = without.call?.name === tool ? without.call.arguments : {};
-  const own = args[parameter];
-  if (own === undefined) return false;
-  const value = argumentText(own);
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);
-  if (owner === undefined || read === undefined) return false;
-  if (wasCounted(messages, { parameter: read, value }) || wasGiven(messages, { parameter: read, value })) return true;
-  if (isCountOfAnother(messages, { parameter: read, value, parameters: readParameters(owner) })) return false;
-  const wasMadeUp = corrected.includes(value);
-  const said = { parameter: read, value, args };
-  const named = wasMadeUp ? wasAskedFor(messages, { ...said, tool }) : wasNamed(messages, said);
-  if (wasMadeUp && !named) return false;
-  if (trust === "words" && !named && !mayBeMeant(messages, said)) return false;
-  const sure = isSureOf(tokenizer, without, parameter);
-  const isCommon = writtenForm(value) === "number" || read.kind === "boolean" || value === read.fallback;
-  return isCommon ? named && sure : named || sure || trust === "filled";
+  if (args[parameter] === undefined || owner === undefined || read === undefined) return false;
+  const said = { parameter: read, value: argumentText(args[parameter]), args };
+  if (wasCounted(messages, said) || wasGiven(messages, said)) return true;
+  if (isCountOfAnother(messages, { ...said, parameters: readParameters(owner) })) return false;
+  if (corrected.includes(said.value)) return wasAskedFor(messages, { ...said, tool }) && isTold({ named: true });
+  const named = wasNamed(messages, said);
+  return isTold({ named }) && (named || !isUnspokenName(messages, said));
+
+  function isTold({ named }: { named: boolean }): boolean {
+    if (trust === "words" && !named && !mayBeMeant(messages, said)) return false;
+    const sure = isSureOf(tokenizer, without, parameter);
+    const isCommon = writtenForm(said.value) === "number" || said.parameter.kind === "boolean" || said.value === said.parameter.fallback;
+    return isCommon ? named && sure : named || sure || trust === "filled";
+  }
 }
 
 /**

@@ -81,8 +81,9 @@ export class EvaluatedPolicy {
       const isElsewhere = a.call !== undefined && a.call.name !== tool && b.call?.name !== tool;
       if (isElsewhere || yields(this.#tokenizer, about, { under: a, without: b, heard })) return { text: b.text };
       const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
+      const unread = leavesOut(note, b) ? b.call : undefined;
       // What the policy tells by itself is not held, whatever words it has.
-      return passesOver(note, { ...before, heard, isUnfilled: leavesOut(note, b) }) && !tells(this.#tokenizer, about, { without: b, heard })
+      return passesOver(note, { ...before, heard, unread }) && !tells(this.#tokenizer, about, { without: b, heard })
         ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
         : a;
     });

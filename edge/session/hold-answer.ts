@@ -34,7 +34,7 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
     // What the policy tells by itself is not held.
     const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
-    const passes = (note: ServedNote): boolean => passesOver(note, { calls, text, heard, isUnfilled: unfilled.has(note.noteId) });
+    const passes = (note: ServedNote): boolean => passesOver(note, { calls, text, heard, unread: unfilled.get(note.noteId) });
     const due = nextOf(open.filter((note) => stands(note) && passes(note)));
     const isLast = due.every(asksFirst); // or no note is due
     if (isLast) {

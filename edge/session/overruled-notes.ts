@@ -18,15 +18,16 @@ export type WithoutOverruled = {
   readonly standing: readonly ServedNote[];
   /** Ids of notes about arguments that the policy fills by itself with what was said, whatever words that has. */
   readonly told: ReadonlySet<string>;
-  /** Of those about arguments that it leaves out by itself: another value than the note's was made up in reading it. */
-  readonly unfilled: ReadonlySet<string>;
+  /** By the ids of those about arguments that it leaves out by itself, its call: another value than the note's was made up in reading it. */
+  readonly unfilled: ReadonlyMap<string, NonNullable<Answer["call"]>>;
 };
 
 /** The answer without the notes that yield. What the version has learned about their arguments must not speak for the user, so a version before that is asked. */
 export async function withoutOverruledNotes(answers: VersionAnswers, under: Answer): Promise<WithoutOverruled> {
   const { notes } = under.completion;
   const { policy, heard } = answers.turn;
-  const [told, unfilled] = [new Set<string>(), new Set<string>()];
+  const told = new Set<string>();
+  const unfilled = new Map<string, NonNullable<Answer["call"]>>();
   if (!notes.some((note) => isAboutCall(note, under)))
     return { answer: await withoutOtherTools(answers, under), standing: notes, told, unfilled };
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
@@ -40,7 +41,7 @@ export async function withoutOverruledNotes(answers: VersionAnswers, under: Answ
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
-    if (leavesOut(note, without)) unfilled.add(note.noteId);
+    if (without.call !== undefined && leavesOut(note, without)) unfilled.set(note.noteId, without.call);
     return yields(policy.tokenizer, about, { under, without, heard });
   });
   const standing = notes.filter((note) => !yielding.includes(note));

@@ -54,6 +54,21 @@ const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 
 /**
+ * Whether the value is one of a list of names, such as airlines, of which nobody has spoken a word or the initials: what is "cheap" may have been said in many
+ * words, but a name of several words has no others.
+ */
+export function isUnspokenName(
+  messages: readonly ChatMessage[],
+  { parameter: { allowed }, value }: { parameter: Pick<Parameter, "allowed">; value: string },
+): boolean {
+  const spelt = wordsOf(value);
+  if (allowed.length < 2 || [value, ...allowed].some((each) => wordsOf(each).length < 2)) return false;
+  const spoken = wordsOf(`${wordsBy(messages, "user")} ${wordsBy(messages, "assistant")}`);
+  const initials = spelt.map((word) => word.slice(0, 1)).join("");
+  return !spoken.some((word) => word === initials || spelt.some((each) => sameStem(each, word)));
+}
+
+/**
  * Whether the number is the last one that the user gave the parameter, and no other: by its name ("5 as the party size"), or in reply to a question that
  * has its name ("What party size do you want?" "Five, please.").
  */

@@ -55,6 +55,16 @@ describe("passesOver", () => {
   ])("$is where the call $name", ({ note, args, said, is }) => {
     expect(isPassedOver(note, args, said)).toBe(is);
   });
+
+  it("is where the call has a word that is another argument's for who does not read the note", () => {
+    const said = { text: "", heard: { messages: [{ role: "user" as const, content: "A hotel by Siza in Porto." }], tools: [TOOL] } };
+    const calls = [{ name: "ReserveHotel", arguments: { place: "Siza" } }];
+    const note = { ...VIEW, parameter: "place", value: "Faro" };
+    const unread = (args: Record<string, unknown>) => ({ name: "ReserveHotel", arguments: args });
+    expect(passesOver(note, { ...said, calls })).toBe(false);
+    expect(passesOver(note, { ...said, calls, unread: unread({ view: "Siza" }) })).toBe(true);
+    expect(passesOver(note, { ...said, calls, unread: unread({ view: "sea" }) })).toBe(false);
+  });
 });
 
 describe("holdTo, an argument", () => {

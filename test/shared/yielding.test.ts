@@ -206,6 +206,31 @@ describe("a default", () => {
     expect(yieldsTo("The Attic", "I'd like the Attic.")).toBe(true);
   });
 
+  it("stays where the policy is sure of one of a list of names that nobody spoke a word of", () => {
+    const listing = (options: readonly string[]) => [
+      {
+        type: "function" as const,
+        function: { name: "FindFlight", parameters: { type: "object", properties: { carrier: { type: "string", enum: options } } } },
+      },
+    ];
+    const names = ["Northern Wings", "Air Porto", "Royal Blue Lines"];
+    const yieldsIn = (content: string, options = names): boolean =>
+      yields(
+        tokenizer,
+        { tool: "FindFlight", parameter: "carrier", corrected: [] },
+        {
+          heard: { messages: [{ role: "user", content }], tools: listing(options) },
+          under: calls("FindFlight", { carrier: "Air Porto" }),
+          without: calls("FindFlight", { carrier: "Northern Wings" }),
+        },
+      );
+    expect(yieldsIn("A flight to Oslo.")).toBe(false);
+    for (const said of ["Fly me with Northern to Oslo.", "A flight by NW to Oslo.", "I'd like wings to Oslo."])
+      expect(yieldsIn(said), said).toBe(true);
+    // What is no name may have been said in other words.
+    expect(yieldsIn("A flight to Oslo.", [...names, "cheap"])).toBe(true);
+  });
+
   it("is about its own tool and its own argument", () => {
     const elsewhere = calls("SearchHotel", { location: "Faro", number_of_rooms: "1" });
     expect(yields(tokenizer, { ...ROOMS, parameter: "location" }, { heard, under, without: elsewhere })).toBe(true);
