@@ -4,7 +4,7 @@
  * note's sake none is made again that was made before, nor any where a call of another tool is due or asked about.
  */
 import { confirms } from "../../shared/asking.ts";
-import { leavesOut } from "../../shared/held-notes.ts";
+import { leavesOut, passesOver } from "../../shared/held-notes.ts";
 import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault } from "../../shared/policy.ts";
 import { wasMade } from "../../shared/speech/calls.ts";
@@ -48,16 +48,24 @@ export async function withoutOverruledNotes(answers: VersionAnswers, under: Answ
   const left = yielding.length === 0 ? under : await answers.askBefore(learned(yielding), { notes: standing });
   return left === undefined
     ? { answer: under, standing: notes, told, unfilled }
-    : { answer: await ownBeside(answers, left, without), standing, told, unfilled };
+    : { answer: await ownBeside(answers, left, { without, told }), standing, told, unfilled };
 }
 
 /**
- * The policy's own call with what the notes say: a small policy that reads notes fills more arguments than they are about.
- * @param without what it says that reads none
+ * The policy's own call with what the notes say: a small policy that reads notes fills more arguments than they are about, or writes there what it takes for
+ * another's without them.
+ * @param own.without what it says that reads none @param own.told ids of notes about arguments that it tells by itself
  */
-async function ownBeside(answers: VersionAnswers, under: Answer, without: Answer): Promise<Answer> {
+async function ownBeside(
+  answers: VersionAnswers,
+  under: Answer,
+  { without, told }: { without: Answer; told: ReadonlySet<string> },
+): Promise<Answer> {
   const { notes, policyDigest } = under.completion;
-  const about = notes.filter((note) => isAboutCall(note, under) && holds(note, under));
+  const said = { calls: under.calls, text: under.text, heard: answers.turn.heard };
+  const isMissed = (note: ServedNote): boolean =>
+    !told.has(note.noteId) && leavesOut(note, without) && passesOver(note, { ...said, unread: without.call });
+  const about = notes.filter((note) => isAboutCall(note, under) && (holds(note, under) || isMissed(note)));
   if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
   const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);
   if (Object.keys({ ...under.call?.arguments, ...without.call?.arguments }).every(isOwn)) return under;

@@ -42,6 +42,16 @@ describe("YieldingAnswer under notes", () => {
     expect(await answer(stubborn)).toMatchObject({ calls: ['{"stars": "5", "rooms": "2"}'], notes: [ROOMS] });
   });
 
+  it("holds the policy's own call where it fills a note's argument, only in reading it, with what it has for another one", async () => {
+    const city = { ...ROOMS, noteId: "n_city", text: "city should be Faro.", parameter: "city", value: "Faro" };
+    const heard = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel by Siza, 4 stars." }] };
+    const turn = prepared({ notes: [city], heard }, (notes, _, held) =>
+      call(held.length > 0 ? { stars: "Siza", city: "Faro" } : notes.length > 0 ? { city: "Siza" } : { stars: "Siza" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"stars": "Siza", "city": "Faro"}'] });
+    expect(turn.asked).toEqual([[7, "city"], [7], [7, "held city"]]);
+  });
+
   it("holds a second note that stands and is passed over to the policy's own call, too", async () => {
     const quiet = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel in Porto." }] };
     const turn = prepared({ notes: [ROOMS, STARS], heard: quiet }, (notes, _, held) =>
