@@ -142,11 +142,13 @@ describe("YieldingAnswer under notes that are passed over", () => {
   it("holds another number than theirs that comes of reading them, and none that the policy fills by itself or that somebody has said", async () => {
     const under = (rooms: string, without: object) =>
       answer(
-        prepared({ notes: [ROOMS] }, (notes, _, held) => call(held.length > 0 ? { rooms: "2" } : notes.length > 0 ? { rooms } : without)),
+        prepared({ notes: [ROOMS] }, (notes, _, held) =>
+          call({ ...without, ...(held.length > 0 ? { rooms: "2" } : notes.length > 0 && { rooms }) }),
+        ),
       );
-    expect(await under("9", { city: "Porto" })).toMatchObject({ calls: ['{"rooms": "2"}'] });
+    expect(await under("9", { city: "Porto" })).toMatchObject({ calls: ['{"city": "Porto", "rooms": "2"}'] });
     expect(await under("9", { rooms: "8" })).toMatchObject({ calls: ['{"rooms": "9"}'] });
-    expect(await under("3", { city: "Porto" })).toMatchObject({ calls: ['{"rooms": "3"}'] });
+    expect(await under("3", { city: "Porto" })).toMatchObject({ calls: ['{"city": "Porto", "rooms": "3"}'] });
   });
 
   it("holds what was made up again, and not what somebody has said", async () => {
