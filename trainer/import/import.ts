@@ -48,38 +48,15 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
   } else if (head.rebuild !== null) throw stale(head, "one that need not be learned again without a deleted user first");
   const adapter = roundAdapter(readAdapterFiles(base.config, files));
   checkSays(adapter, base);
-  const defaults = fittingDefaults(releasedByCases(from?.cases ?? []));
+  const cases = from?.cases ?? [];
+  const defaults = fittingDefaults(releasedByCases(cases));
   deps.onProgress("gating");
   // Nobody tells what it was trained on elsewhere.
   const reach = null;
-  const expected = (from?.cases ?? []).map(({ expect }) => expect);
-  const gate = await examine(deps, { head, line }, { adapter, defaults, reach, expected });
-  const manifest: Omit<PolicyManifest, "adapter"> = {
-    agent: line.agent,
-    line: line.line,
-    parent: head.parent,
-    over: head.over?.version ?? null,
-    baseDigest: head.baseDigest,
-    fromSeq: head.cursor,
-    toSeq: from?.toSeq ?? head.cursor,
-    events: from?.events ?? [],
-    hints: from?.hints ?? [],
-    defaults,
-    reach,
-    metrics: null,
-    changes: [],
-    gate,
-    inputs: null,
-    imported: {
-      export: from === undefined ? null : await exportDigest(from),
-      format: from?.format ?? null,
-      state: from?.state ?? null,
-    },
-    seed: deps.seed,
-    runtime: { ...deps.runtime },
-  };
+  const gate = await examine(deps, { head, line }, { adapter, defaults, reach, expected: cases.map(({ expect }) => expect) });
+  const manifest = { ...(await manifestOf(deps, head, from)), defaults, reach, gate };
   deps.onProgress("publishing");
-  const handed = { manifest, refused: from?.refused ?? [], cases: from?.cases ?? [], rebuild: false };
+  const handed = { manifest, refused: from?.refused ?? [], cases, rebuild: false };
   const result = await publishVersion(edge, writeAdapterFiles(base.config, adapter, base.name), handed);
   if (result.status === "stale") {
     // It may be an event that was closed while the gate ran.
@@ -90,6 +67,28 @@ export async function importAdapter(deps: ImportDependencies, { line, files, fro
     version: result.version,
     release: result.release,
     faults: gate === null ? [] : gateFaults(gate, head.settings.release.gate.budgets),
+  };
+}
+
+/** What is told of a version that was trained elsewhere, but for what was measured here. */
+async function manifestOf(
+  { seed, runtime }: ImportDependencies,
+  head: LineHead,
+  from: ExportManifest | undefined,
+): Promise<Omit<PolicyManifest, "adapter" | "defaults" | "reach" | "gate">> {
+  const { agent, line, parent, over, baseDigest, cursor } = head;
+  const trained =
+    from === undefined
+      ? { toSeq: cursor, events: [], hints: [], imported: { export: null, format: null, state: null } }
+      : {
+          toSeq: from.toSeq,
+          events: from.events,
+          hints: from.hints,
+          imported: { export: await exportDigest(from), format: from.format, state: from.state ?? null },
+        };
+  return {
+    ...{ agent, line, parent, over: over?.version ?? null, baseDigest, fromSeq: cursor, ...trained },
+    ...{ metrics: null, changes: [], inputs: null, seed, runtime: { ...runtime } },
   };
 }
 

@@ -95,28 +95,47 @@ function tells({ told }: Pick<Fitting, "told">): number {
 function fittingOf(found: Stands, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
   const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined) return undefined;
+  const { value } = found.hint;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
-  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value: found.hint.value });
-  if (!isGiven && !holds(parameter, { held, value: found.hint.value })) return undefined;
-  const counted =
-    parameter.kind === "boolean" || writtenForm(found.hint.value) !== "number" ? "nothing" : countedBy(words, found.hint.value, parameter);
-  if (counted === "other" || (found.hint.value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return undefined;
-  if (!namesTopic(words, parameter) && isOrdinalAside(words, found.hint.value)) return undefined;
-  const isOld =
-    held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(found.hint.value, held));
-  const frame = framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value, held });
-  const told = namesTopic(words, parameter, { whole: true })
-    ? "whole"
-    : counted === "own" || namesTopic(words, parameter)
-      ? "named"
-      : isOld
-        ? "old"
-        : "alone";
+  const counts = parameter.kind !== "boolean" && writtenForm(value) === "number";
+  const said = { words, parameter, value, held, counted: counts ? countedBy(words, value, parameter) : "nothing" } as const;
+  if (!isWordOf(said)) return undefined;
+  const told = toldBy(said);
   // "Just comment on WEB-99" is about the ticket that is to be commented on.
   const isListed = parameter.allowed.length > 0;
   if (!isListed && (told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
-  const saysNoMore = parameter.kind === "enum" && isOptionAlone(words, found.hint.value);
-  return { found, frame, told, saysNoMore, answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined };
+  return {
+    found,
+    told,
+    frame: framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value, held }),
+    saysNoMore: parameter.kind === "enum" && isOptionAlone(words, value),
+    answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined,
+  };
+}
+
+type SaidOf = {
+  readonly words: string;
+  readonly parameter: Parameter;
+  readonly value: string;
+  /** What the call had. */
+  readonly held: string | undefined;
+  readonly counted: ReturnType<typeof countedBy>;
+};
+
+/** Whether the value in the words may be one of the parameter's: no number of other things, no ordinal that only orders, and nothing of another form. */
+function isWordOf({ words, parameter, value, held, counted }: SaidOf): boolean {
+  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value });
+  if (!isGiven && !holds(parameter, { held, value })) return false;
+  if (counted === "other" || (value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return false;
+  return namesTopic(words, parameter) || !isOrdinalAside(words, value);
+}
+
+function toldBy({ words, parameter, value, held, counted }: SaidOf): Fitting["told"] {
+  if (namesTopic(words, parameter, { whole: true })) return "whole";
+  if (counted === "own" || namesTopic(words, parameter)) return "named";
+  const isOld =
+    held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(value, held));
+  return isOld ? "old" : "alone";
 }
 
 // Said of what was done, whatever a schema lists, beside what is called out.
