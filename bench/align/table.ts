@@ -1,6 +1,6 @@
 /** The figures of a run as a page's tables, between two marks of that page. Pure. */
 import { marksOf } from "../marked-text.ts";
-import { armOf } from "./arms.ts";
+import { armOf, type ArmName } from "./arms.ts";
 import { KINDS } from "./preference.ts";
 import type { Records, UnitResult } from "./records.ts";
 import { armFigures, type ArmFigures, COMPARED, difference, measuredArms } from "./statistics.ts";
@@ -24,10 +24,10 @@ export function headlineText({ header, units }: Records, { asked, picture, comma
   ].join("\n");
 }
 
-/** What stands behind the headline: by kind of preference, and which differences are more than chance. */
+/** What stands behind the headline: by kind of preference, which differences are more than chance, and what it took. */
 export function detailText({ header, units }: Records): string {
   const { cap } = header.conditions;
-  return [...kindTable(units, cap), ...differenceTable(units, cap)].join("\n").trimEnd();
+  return [...kindTable(units, cap), ...differenceTable(units, cap), ...updateTable(units, cap)].join("\n").trimEnd();
 }
 
 type Scope = { readonly sharing: number; readonly cap: number };
@@ -45,30 +45,28 @@ function mainTable(units: readonly UnitResult[], { sharing, cap }: Scope): strin
   return [
     row([
       ALIGNED_BY[sharing] ?? `${sharing} users on a policy`,
-      "sessions, mean ± sd",
-      "95 %",
+      "sessions ± sd (95 %)",
       "aligned",
       "objections",
-      "next session after an objection",
+      "next session after one",
       "still so at the end",
       "stated kept",
       "exact calls elsewhere",
       "characters of a reply",
       "invalid calls",
-      "updates, refused by themselves, by the gate, s each",
       "units",
     ]),
-    row(Array.from({ length: 13 }, () => "---")),
+    row(Array.from({ length: 11 }, () => "---")),
     ...rows,
     "",
   ];
 }
 
 function mainCells(figures: ArmFigures): string[] {
-  const { sessions, aligned, honouredNext, lasting, statedKept, exactBefore, exactAfter, updates } = figures;
+  const { sessions, aligned, honouredNext, lasting, statedKept, exactBefore, exactAfter } = figures;
+  const within = interval(sessions, 1);
   return [
-    `${sessions.mean.toFixed(1)} ± ${sessions.deviation.toFixed(1)}`,
-    interval(sessions, 1),
+    `${sessions.mean.toFixed(1)} ± ${sessions.deviation.toFixed(1)}${within === "–" ? "" : ` (${within})`}`,
     counted(aligned),
     figures.objections === null ? "–" : figures.objections.toFixed(1),
     counted(honouredNext),
@@ -77,19 +75,32 @@ function mainCells(figures: ArmFigures): string[] {
     `${counted(exactBefore)} → ${counted(exactAfter)}`,
     `${whole(figures.lengthBefore)} → ${whole(figures.lengthAfter)}`,
     `${percent(figures.invalidBefore)} → ${percent(figures.invalidAfter)}`,
-    updates.learned + updates.refused === 0
-      ? "–"
-      : `${updates.learned}, ${updates.refused}, ${updates.held}, ${updates.learned === 0 ? "–" : Math.round(updates.seconds / updates.learned)}`,
     String(figures.units),
   ];
 }
 
-function kindTable(units: readonly UnitResult[], cap: number): string[] {
-  const measured = SHARINGS.flatMap((sharing) => {
+/** What it took: the updates of those that learn. */
+function updateTable(units: readonly UnitResult[], cap: number): string[] {
+  const rows = measured(units).map(({ arm, sharing, own }) => {
+    const { updates } = armFigures(own, cap);
+    const seconds = updates.learned === 0 ? "–" : String(Math.round(updates.seconds / updates.learned));
+    const counts = updates.learned + updates.refused === 0 ? ["–", "–", "–"] : [updates.learned, updates.refused, updates.held].map(String);
+    return row([armOf(arm).says, String(sharing), ...counts, seconds]);
+  });
+  const heads = ["updates", "users", "learned", "refused by themselves", "held back by the gate", "seconds each"];
+  return [row(heads), row(heads.map(() => "---")), ...rows, ""];
+}
+
+/** Each arm that was measured, for one user and for three. */
+function measured(units: readonly UnitResult[]): { arm: ArmName; sharing: number; own: UnitResult[] }[] {
+  return SHARINGS.flatMap((sharing) => {
     const shared = units.filter((unit) => unit.sharing === sharing);
     return measuredArms(shared).map((arm) => ({ arm, sharing, own: shared.filter((unit) => unit.arm === arm) }));
   });
-  const rows = measured.map(({ arm, sharing, own }) => {
+}
+
+function kindTable(units: readonly UnitResult[], cap: number): string[] {
+  const rows = measured(units).map(({ arm, sharing, own }) => {
     const { byKind } = armFigures(own, cap);
     return row([
       armOf(arm).says,
