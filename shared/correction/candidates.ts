@@ -155,9 +155,16 @@ function capitalisedSpans(words: string): string[] {
   const spans = [...words.matchAll(pattern)].flatMap(({ 0: text, index }) => {
     const bare = text.replace(/\s+\d[\d-]*$/, "");
     if (isStarter(bare) || (!/\s/.test(bare) && opensOtherwise(words, { at: index, end: index + text.length }))) return [];
-    return [text, bare].flatMap((each) => [withoutOrder(words, each), withoutStarters(each)]);
+    const numbered = withNumber(words, { text, at: index });
+    return numbered === undefined ? [text, bare].flatMap((each) => [withoutOrder(words, each), withoutStarters(each)]) : [numbered];
   });
   return [...new Set(spans.filter((text) => text !== ""))];
+}
+
+/** A name of several words with the number that it begins with: "24 Hour Fitness". */
+function withNumber(words: string, { text, at }: { text: string; at: number }): string | undefined {
+  const number = /(?<![\w:.,-])\d+[^\S\n]+$/.exec(words.slice(0, at))?.[0];
+  return number === undefined || !/\s\p{Lu}/u.test(text) ? undefined : `${number}${text}`;
 }
 
 /** Whether a word that a sentence begins with goes on as no name that is wished for would: "Everything from …", not "Sequoia, please". */

@@ -3,6 +3,7 @@
  * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
  */
 import { hintPrompt, hintText } from "../../shared/jobs.ts";
+import { escapeRegExp } from "../../shared/regexp.ts";
 import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
@@ -124,10 +125,15 @@ type SaidOf = {
 
 /** Whether the value in the words may be one of the parameter's: no number of other things, no ordinal that only orders, and nothing of another form. */
 function isWordOf({ words, parameter, value, held, counted }: SaidOf): boolean {
-  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value });
+  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value }) && !beginsName(words, value);
   if (!isGiven && !holds(parameter, { held, value })) return false;
   if (counted === "other" || (value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return false;
   return namesTopic(words, parameter) || !isOrdinalAside(words, value);
+}
+
+/** "24 Hour Fitness" is no 24. */
+function beginsName(words: string, value: string): boolean {
+  return new RegExp(`(?<!\\w)${escapeRegExp(value)}[^\\S\\n]+\\p{Lu}`, "u").test(words);
 }
 
 function toldBy({ words, parameter, value, held, counted }: SaidOf): Fitting["told"] {

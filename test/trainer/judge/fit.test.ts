@@ -92,6 +92,7 @@ describe("findFit", () => {
     ])
       expect(await heard(said), said).toEqual(["year", "2010"]);
     expect(await heard("It came out before 2010.")).toBeUndefined();
+    expect(await heard("Regarding the genre, go with 24 Hour Jazz.")).toEqual(["genre", "24 Hour Jazz"]);
   });
 
   it("is sure of a truth that is answered in one word", async () => {
