@@ -9,7 +9,13 @@ export function addressOf({ agent, line }: Line, section = ""): string {
   return line === SHARED_LINE ? path : `${path}${path.includes("?") ? "&" : "?"}line=${line}`;
 }
 
-/** The conversation of a turn. */
-export function conversationOf(agent: string, turnId: string): string {
-  return `/agents/${agent}/conversations/${turnId.split("/")[0] ?? ""}`;
+/** A turn in its conversation. @param id the turn's, or that of an event which came after it */
+export function conversationOf(agent: string, id: string): string {
+  const [session = "", turn] = id.split("/");
+  return `/agents/${agent}/conversations/${session}${turn === undefined ? "" : `#${turn}`}`;
+}
+
+/** Where a turn stands in the view of its conversation. */
+export function placeOf(turnId: string): string {
+  return turnId.split("/")[1] ?? turnId;
 }

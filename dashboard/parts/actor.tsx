@@ -13,6 +13,7 @@ export function useKeyNames(): KeyNames {
 export function Actor({ actor, names }: { actor: string; names: KeyNames }) {
   const [kind, id = ""] = actor.split(":", 2);
   const name = names.get(id);
+  if (kind === "edge") return <span title={actor}>{id === "canary" ? "the trial" : "Nextstate"}, by itself</span>;
   if (name === undefined) return <code>{actor}</code>;
   return (
     <span title={actor}>

@@ -116,7 +116,7 @@ function Judgements({ agent, turn: { judgements }, called, barred }: Omit<Shown,
   const isBarred = (subject: string): boolean => turned[subject] ?? barred.has(subject);
   const turnOver = (subject: string): void =>
     run(async () => {
-      const asked = { events: [subject], reason: "from the dashboard" };
+      const asked = { events: [subject] };
       await (isBarred(subject) ? send(API.letBackIn.at({ agent }), asked) : send(API.quarantine.at({ agent }), asked));
       setTurned({ ...turned, [subject]: !isBarred(subject) });
     });

@@ -16,6 +16,7 @@ import type {
 } from "../../shared/api.ts";
 import { DurableObject } from "cloudflare:workers";
 import type { Agent } from "../../shared/agent.ts";
+import { count } from "../../shared/count.ts";
 import type { CursorAdvance } from "../../shared/events.ts";
 import type { Audience, Evidence, Withdrawn } from "../../shared/influence.ts";
 import type { LeaseAnswer, LeaseRequest } from "../../shared/lease.ts";
@@ -214,7 +215,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     this.#store.transaction(() => this.#personal.begin(line, audit.actor));
     return this.#inLine(line, () => {
       const barred = this.#lineage.bar(line, events, audit);
-      if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${barred} events barred` });
+      if (barred > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${count(barred, "event")} barred` });
       return barred;
     });
   }
@@ -222,7 +223,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   async free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined> {
     return this.#inLine(line, () => {
       const freed = this.#lineage.free(line, eventIds);
-      if (freed > 0) this.#lines.touch(line, "quarantine", { ...audit, reason: audit.reason ?? `${freed} events let back in` });
+      if (freed > 0) this.#lines.touch(line, "letIn", { ...audit, reason: audit.reason ?? `${count(freed, "event")} let back in` });
       return freed;
     });
   }

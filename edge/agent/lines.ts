@@ -246,7 +246,11 @@ export class Lines {
   }
 
   /** A move that changes nothing but what readers of the head must see. */
-  touch(line: string, move: "settings" | "notes" | "quarantine" | "suite" | "engine", audit: Pick<Audit, "actor" | "reason">): void {
+  touch(
+    line: string,
+    move: "settings" | "notes" | "quarantine" | "letIn" | "suite" | "engine",
+    audit: Pick<Audit, "actor" | "reason">,
+  ): void {
     const state = this.state(line);
     const transition = MOVES[move](state, {});
     if (transition.status === "moved") this.#apply(line, { move, ...audit }, { before: state, transition });

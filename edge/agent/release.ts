@@ -59,8 +59,10 @@ export type Moves = {
   settings: Record<never, never>;
   /** A note came, went, or is no longer needed; readers of the head must see it. */
   notes: Record<never, never>;
-  /** Events were barred from learning, or let back in; trainers must see it. */
+  /** Events were barred from learning; trainers must see it. */
   quarantine: Record<never, never>;
+  /** Events that were barred were let back in. */
+  letIn: Record<never, never>;
   /** A case of the suite came or went. */
   suite: Record<never, never>;
   /** Something is to be known of the agent's engine. */
@@ -180,6 +182,7 @@ export const MOVES: { [Move in keyof Moves]: (state: LineState, move: Moves[Move
   settings: (state) => moved(state, {}),
   notes: (state) => moved(state, {}),
   quarantine: (state) => moved(state, {}),
+  letIn: (state) => moved(state, {}),
   suite: (state) => moved(state, {}),
   engine: (state) => moved(state, {}),
 };

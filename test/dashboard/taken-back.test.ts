@@ -100,21 +100,36 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     expect(moved.body.status).toBe("advanced");
     await page.goto(`/agents/${AGENT}/audit`);
     const moves = page.getByLabel("Moves, newest first").locator("tbody tr td:nth-child(2)");
-    const tried = [3, 2, 1].flatMap((version) => [`rollbackof version ${version}`, `publishof version ${version}`]);
-    const told = ["notes", "publishof version 4", ...tried, "create"];
+    const tried = [3, 2, 1].flatMap((version) => [`rolled backversion ${version}`, `version madeversion ${version}`]);
+    const told = ["a note came, went or was learned", "version madeversion 4", ...tried, "begunversion 0"];
     await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(told);
     const { keys } = (await call(edge, "admin", "GET /api/keys")).body as { keys: ListedKey[] };
     const admin = `${keys.find(({ kind }) => kind === "admin")?.name} (admin)`;
-    const rolledBack = page.getByLabel("Moves, newest first").locator("tbody tr", { hasText: "rollback" });
+    const rolledBack = page.getByLabel("Moves, newest first").locator("tbody tr", { hasText: "rolled back" });
     await expect.poll(() => rolledBack.locator("td:nth-child(3)").allTextContents(), SLOWLY).toEqual([admin, admin, admin]);
     const show = page.getByLabel("Show");
     await show.selectOption("what was not learned from, and why");
-    await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(["advance"]);
+    await expect.poll(() => moves.allTextContents(), SLOWLY).toEqual(["looked through what was said"]);
     await page.getByText("1 event not learned from").click();
     await page.getByText("reward 1: by votes").waitFor();
+    const why = page.getByRole("link", { name: "nothing was wrong with the answer" });
+    expect(await why.getAttribute("href")).toBe(`/agents/${AGENT}/conversations/thanks#next`);
     expect(await violationsIn(page)).toEqual([]);
     await show.selectOption("everything, with what trainer and edge note down");
     await expect.poll(() => moves.count(), SLOWLY).toBe(told.length + 1 + published);
+  });
+
+  it("stands in quarantine by what it said, and who barred it and let it back in is told apart", async () => {
+    await page.goto(`/agents/${AGENT}/audit`);
+    const barred = page.getByLabel("Events that no version learns from").locator("tbody tr");
+    await expect.poll(() => barred.getByRole("link", { name: NOTE }).count(), SLOWLY).toBe(3);
+    await barred.first().getByRole("button", { name: "Let back in" }).click();
+    await expect.poll(() => barred.count(), SLOWLY).toBe(2);
+    const newest = page.getByLabel("Moves, newest first").locator("tbody tr").first();
+    await newest.getByText("let back in: versions may learn from it").waitFor(SLOWLY);
+    await newest.getByText("1 event let back in").waitFor();
+    await page.getByLabel("Moves, newest first").getByRole("link", { name: "version 3", exact: true }).first().click();
+    await page.getByRole("heading", { name: "Version 3", level: 1 }).waitFor(SLOWLY);
   });
 
   it("a case of the suite is, once it was confirmed", async () => {
