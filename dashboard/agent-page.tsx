@@ -9,6 +9,7 @@ import { addressOf, type Line } from "./address.ts";
 import { useLive, type Live } from "./live.ts";
 import { LineChooser } from "./parts/line-chooser.tsx";
 import { Audit } from "./views/audit.tsx";
+import { Conversation } from "./views/conversation.tsx";
 import { Conversations } from "./views/conversations.tsx";
 import { Notes } from "./views/notes.tsx";
 import { Overview } from "./views/overview.tsx";
@@ -42,8 +43,12 @@ const SECTIONS = {
   settings: { title: "Settings", view: Settings },
 } as const;
 
+/** Of which one each has a view of its own. */
+const ITEMS = { versions: Version, conversations: Conversation } as const;
+
 type Section = keyof typeof SECTIONS;
 const isSection = (name: string): name is Section => Object.hasOwn(SECTIONS, name);
+const isItemized = (name: string): name is keyof typeof ITEMS => Object.hasOwn(ITEMS, name);
 // What a link names goes into addresses that change something, where a \ would be another path.
 const ITEM = /^[A-Za-z0-9_]+$/;
 
@@ -79,7 +84,7 @@ function Sections({ agent, line, section = "overview", item, onChanged, ...known
   };
   if (!isSection(section))
     return <Problem error={`There is no ${section} of an agent; choose one of ${Object.keys(SECTIONS).join(", ")}.`} />;
-  const View = section === "versions" && item !== undefined ? Version : SECTIONS[section].view;
+  const View = (item !== undefined && isItemized(section) ? ITEMS[section] : undefined) ?? SECTIONS[section].view;
   return (
     <>
       <nav class="sections" aria-label={`Views of ${agent}`}>

@@ -5,7 +5,9 @@ import { API } from "../shared/api-routes.ts";
 import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
 import { logOut, readLogin, whenLoginEnds, whenReached } from "./api.ts";
+import { forgetPages } from "./pages.ts";
 import { useAction, useResource } from "./resource.ts";
+import { useScrollPlaces } from "./scroll-place.ts";
 import { Loaded, Problem } from "./parts/shown.tsx";
 import { AgentPage } from "./agent-page.tsx";
 import { Agents } from "./views/agents.tsx";
@@ -16,9 +18,14 @@ export function Dashboard() {
   const [login, setLogin] = useState<Login | null>();
   const [error, setError] = useState<string>();
   const [ended, setEnded] = useState(false);
+  const leave = (): void => {
+    // Whoever comes next may not be meant to see what the other saw.
+    forgetPages();
+    setLogin(null);
+  };
   useEffect(() => {
     whenLoginEnds(() => {
-      setLogin(null);
+      leave();
       setEnded(true);
     });
     readLogin().then(setLogin, (thrown: unknown) => setError(String(thrown)));
@@ -33,7 +40,7 @@ export function Dashboard() {
   if (login === null) return <LoginForm ended={ended} onLogin={setLogin} />;
   return (
     <LocationProvider>
-      <Shell login={login} onLogout={() => setLogin(null)} />
+      <Shell login={login} onLogout={leave} />
     </LocationProvider>
   );
 }
@@ -45,6 +52,7 @@ function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
   // Whatever was done elsewhere meanwhile is seen on the next page.
   const listed = useResource(API.agents.at({}), path);
   const { run, error } = useAction();
+  useScrollPlaces();
   const [, section, agent] = path.split("/");
   const [reached, setReached] = useState(true);
   useEffect(() => whenReached(setReached), []);

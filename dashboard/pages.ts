@@ -1,7 +1,7 @@
 /** A list that comes in pages: the first is loaded again whenever something has happened, further ones when they are asked for. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Asked, further } from "../shared/api-routes.ts";
-import type { ListedVersion, QuarantinedEvent, VersionPage } from "../shared/api.ts";
+import type { ListedTurn, ListedVersion, QuarantinedEvent, VersionPage } from "../shared/api.ts";
 import { get } from "./api.ts";
 import type { Note } from "../shared/note.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
@@ -19,6 +19,8 @@ export type Pages<Page, Item> = Resource<Page> & {
   readonly items: readonly Item[];
   /** Loads the next page; undefined where there is none. */
   readonly more: (() => void) | undefined;
+  /** Whether pages behind the first are shown. */
+  readonly further: boolean;
   readonly busy: boolean;
 };
 
@@ -28,6 +30,14 @@ export const VERSION_PAGING: Paging<VersionPage, ListedVersion> = {
   idOf: ({ version }) => version,
   after: ({ version }) => ({ before: version }),
   size: 100,
+};
+
+/** Turns of an agent, the newest first. */
+export const TURN_PAGING: Paging<{ turns: ListedTurn[] }, ListedTurn> = {
+  itemsOf: ({ turns }) => turns,
+  idOf: ({ turnId }) => turnId,
+  after: ({ seq }) => ({ before: seq }),
+  size: null, // fewer come where they are large
 };
 
 /** Notes of a line, the newest first. */
@@ -46,20 +56,47 @@ export const BARRED_PAGING: Paging<{ events: QuarantinedEvent[] }, QuarantinedEv
   size: 100,
 };
 
+/** Lists as they were left, by what they asked for: on the way back the pages that were loaded are there. */
+const LEFT = new Map<string, Held<unknown>>();
+const MOST_LEFT = 20;
+
+export function forgetPages(): void {
+  LEFT.clear();
+}
+
+/** What is asked for under an address is of one kind. */
+function leftAt<Item>(path: string): Held<Item> | undefined {
+  return LEFT.get(path) as Held<Item> | undefined;
+}
+
+function leave(held: Held<unknown>): void {
+  LEFT.delete(held.path);
+  LEFT.set(held.path, held);
+  const [oldest] = LEFT.keys();
+  if (LEFT.size > MOST_LEFT && oldest !== undefined) LEFT.delete(oldest);
+}
+
 type Held<Item> = { readonly path: string; readonly items: readonly Item[]; readonly ended: boolean };
 
 /** @param asked with a query of its own or none */
 export function usePages<Page, Item>(asked: Asked<Page>, paging: Paging<Page, Item>, version: number | string = 0): Pages<Page, Item> {
   const { path } = asked;
   const first = useResource(asked, version);
-  const [held, setHeld] = useState<Held<Item>>({ path, items: [], ended: true });
-  const { run, busy, error } = useAction();
   const { data } = first;
+  const [held, setHeld] = useState<Held<Item>>(() => leftAt(path) ?? { path, items: [], ended: true });
+  const seen = useRef<Page | undefined>(undefined);
+  const before = held.path === path ? held : leftAt<Item>(path);
+  // What has just come is shown at once: the list is never empty while it is not.
+  const own = data === undefined || data === seen.current ? before : refreshed(before, { path, page: paging.itemsOf(data), paging });
   useEffect(() => {
-    if (data !== undefined)
-      setHeld((before) => refreshed(before.path === path ? before : undefined, { path, page: paging.itemsOf(data), paging }));
+    if (data === undefined || data === seen.current) return;
+    seen.current = data;
+    setHeld((now) => refreshed(now.path === path ? now : leftAt<Item>(path), { path, page: paging.itemsOf(data), paging }));
   }, [path, data]);
-  const own = held.path === path ? held : undefined;
+  useEffect(() => {
+    if (held.items.length > 0) leave(held);
+  }, [held]);
+  const { run, busy, error } = useAction();
   const last = own?.items.at(-1);
   const load = (from: Item): void =>
     run(async () => {
@@ -76,6 +113,7 @@ export function usePages<Page, Item>(asked: Asked<Page>, paging: Paging<Page, It
     error: first.error ?? (error === undefined ? undefined : new Error(error)),
     items: own?.items ?? [],
     more: own === undefined || own.ended || last === undefined ? undefined : () => load(last),
+    further: own !== undefined && data !== undefined && own.items.length > paging.itemsOf(data).length,
     busy,
   };
 }

@@ -1,5 +1,7 @@
 /** A table that may be wider than the page, and on a phone has its rows below one another; and what loads the rest of a list. */
 import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Pages } from "../pages.ts";
 import { Scroll } from "./shown.tsx";
 
 export function Table({ label, columns, children }: { label: string; columns: readonly string[]; children: ComponentChildren }) {
@@ -21,11 +23,29 @@ export function Table({ label, columns, children }: { label: string; columns: re
   );
 }
 
-export function More({ what, pages: { more, busy } }: { what: string; pages: { more: (() => void) | undefined; busy: boolean } }) {
-  if (more === undefined) return null;
+type Listed = Pick<Pages<unknown, unknown>, "items" | "more" | "further" | "busy">;
+
+/** How much of a list is shown, and what loads the rest; nothing where all of it came at once. */
+export function More({ what, pages: { items, more, further, busy } }: { what: string; pages: Listed }) {
+  const told = useRef<HTMLSpanElement>(null);
+  const wasMore = useRef(false);
+  useEffect(() => {
+    // Whoever loaded the last page by keyboard goes on from here, not from the top of the page.
+    if (more === undefined && wasMore.current && document.activeElement === document.body) told.current?.focus();
+    if (more !== undefined) wasMore.current = true;
+  }, [more === undefined]);
+  if (more === undefined && !further) return null;
   return (
-    <button type="button" class="secondary" aria-busy={busy} disabled={busy} onClick={more}>
-      Load more {what}
-    </button>
+    <p class="more">
+      {more !== undefined && (
+        // Not disabled: that would take the focus away.
+        <button type="button" class="secondary" aria-busy={busy} aria-disabled={busy} onClick={() => busy || more()}>
+          Load more {what}
+        </button>
+      )}
+      <span class="note" role="status" tabIndex={-1} ref={told}>
+        {more === undefined ? `All ${items.length} are shown.` : `${items.length} are shown.`}
+      </span>
+    </p>
   );
 }

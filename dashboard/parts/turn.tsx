@@ -4,7 +4,7 @@ import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
-import { addressOf } from "../address.ts";
+import { addressOf, conversationOf, placeOf } from "../address.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
 import { useAction } from "../resource.ts";
@@ -18,12 +18,13 @@ import { Problem, RewardBadge } from "./shown.tsx";
 type Shown = {
   agent: string;
   turn: ListedTurn;
+  /** Whether what it answers stands with the turn before. */ isTold: boolean;
   /** Whether anything was called in the conversation until then. */ called: boolean;
   /** Ids of events that were not to be learned from when the page was opened. */ barred: ReadonlySet<string>;
-  onFilter: (user: string) => void;
+  /** Whether somebody came for it. */ wanted: boolean;
 };
 
-export function Turn({ agent, turn, called, barred, onFilter }: Shown) {
+export function Turn({ agent, turn, isTold, called, barred, wanted }: Shown) {
   const {
     prompt,
     answer,
@@ -33,31 +34,25 @@ export function Turn({ agent, turn, called, barred, onFilter }: Shown) {
     more,
     trained,
     createdAt,
-    user,
     policyLine,
     policyVersion,
     yieldedTo,
     heldTo,
     agreedTo,
-    notes,
-    sessionId,
     finishReason,
   } = turn;
   return (
-    <article class="turn">
+    <article class={wanted ? "turn wanted" : "turn"} id={placeOf(turn.turnId)} tabIndex={-1}>
       <header class="row">
-        <a href={`/agents/${agent}/conversations/${sessionId}`}>
+        <a href={conversationOf(agent, turn.turnId)}>
           <time dateTime={createdAt}>{time(createdAt)}</time>
         </a>
         <span>
           <a href={addressOf({ agent, line: policyLine }, `versions/${policyVersion}`)}>version {policyVersion}</a>
-          {policyLine !== SHARED_LINE && " of their own"} ·{" "}
-          <button type="button" class="link" onClick={() => onFilter(user)}>
-            {user}
-          </button>
+          {policyLine !== SHARED_LINE && " of their own"}
         </span>
       </header>
-      {prompt !== null && <Message message={prompt} />}
+      {prompt !== null && !isTold && <Message message={prompt} />}
       {answer === null ? <p class="problem">{finishReason}</p> : <Message message={answer} />}
       {yieldedTo !== null && (
         <p class="note">
@@ -73,7 +68,7 @@ export function Turn({ agent, turn, called, barred, onFilter }: Shown) {
         </p>
       )}
       {agreedTo !== null && <p class="note">Nobody was to be asked: {agreedTo} It went on as if they had said yes.</p>}
-      <StandingNotes agent={agent} notes={notes} />
+      <StandingNotes agent={agent} turn={turn} />
       {next.flatMap(({ messages, eventId }) => messages.map((message, index) => <Message key={`${eventId}/${index}`} message={message} />))}
       {more && <p class="note">Older feedback is not shown.</p>}
       {feedback.map(({ eventId, score, correction, comment, answer: supplied }) => (
@@ -95,11 +90,11 @@ export function Turn({ agent, turn, called, barred, onFilter }: Shown) {
   );
 }
 
-function StandingNotes({ agent, notes }: { agent: string; notes: ListedTurn["notes"] }) {
+function StandingNotes({ agent, turn: { line, notes } }: { agent: string; turn: ListedTurn }) {
   if (notes.length === 0) return null;
   return (
     <p class="note">
-      <a href={`/agents/${agent}/notes`}>{notes.length === 1 ? "A note" : `${notes.length} notes`}</a> stood:{" "}
+      <a href={addressOf({ agent, line }, "notes")}>{notes.length === 1 ? "A note" : `${notes.length} notes`}</a> stood:{" "}
       {notes.map(({ noteId, text, held }) => (
         <span key={noteId}>
           {text}
@@ -110,7 +105,7 @@ function StandingNotes({ agent, notes }: { agent: string; notes: ListedTurn["not
   );
 }
 
-function Judgements({ agent, turn: { judgements }, called, barred }: Omit<Shown, "onFilter">) {
+function Judgements({ agent, turn: { judgements }, called, barred }: Pick<Shown, "agent" | "turn" | "called" | "barred">) {
   const { run, busy, error } = useAction();
   const [turned, setTurned] = useState<Readonly<Record<string, boolean>>>({});
   const isBarred = (subject: string): boolean => turned[subject] ?? barred.has(subject);
@@ -136,7 +131,7 @@ function Judgements({ agent, turn: { judgements }, called, barred }: Omit<Shown,
             {refused !== undefined && <small> no hint: {whyNoHint(judged, called)}</small>}{" "}
             {isBarred(subject) && "In quarantine: nothing is learned from it. "}
             <button type="button" class="link" disabled={busy} onClick={() => turnOver(subject)}>
-              {isBarred(subject) ? "let back in" : "quarantine"}
+              {isBarred(subject) ? "let back in" : "keep from being learned"}
             </button>
           </p>
         );

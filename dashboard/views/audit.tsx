@@ -80,7 +80,7 @@ function Move({ agent, row, names }: { agent: string; row: AuditRow; names: KeyN
       </td>
       <td>
         {moveText(move)}
-        {versions.length > 0 && (
+        {from === to && versions.length > 0 && (
           <small class="block">
             <VersionLinks agent={agent} line={of} versions={versions} />
           </small>
@@ -94,7 +94,14 @@ function Move({ agent, row, names }: { agent: string; row: AuditRow; names: KeyN
       <td>
         <Actor actor={actor} names={names} />
       </td>
-      <td>{from === to ? (to ?? "–") : `${from ?? "–"} → ${to ?? "–"}`}</td>
+      <td>
+        {from !== to && from !== null && (
+          <>
+            <VersionLinks agent={agent} line={of} versions={[from]} /> →{" "}
+          </>
+        )}
+        {to === null ? "–" : <VersionLinks agent={agent} line={of} versions={[to]} />}
+      </td>
       <td>
         {reason}
         {refused.length > 0 && (

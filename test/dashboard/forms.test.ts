@@ -319,7 +319,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     const followed = events.find(({ payload }) => payload.kind === "nextState:arrived")?.eventId;
     const barred = await call(edge, "admin", `POST /api/agents/${AGENT}/quarantine`, { events: [followed], reason: "a test" });
     expect(barred.status).toBe(200);
-    const row = page.getByRole("row").filter({ hasText: "a test" }).filter({ hasText: "its conversation" });
+    const row = page.getByRole("row").filter({ hasText: "a test" }).filter({ hasText: "what was said in this conversation" });
     await row.waitFor(SLOWLY);
     expect(await violationsIn(page)).toEqual([]);
     await row.getByRole("button", { name: "let back in" }).click();

@@ -94,7 +94,7 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     const judged = page.locator("article.turn footer");
     await judged.getByText(`by the feedback judge: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
     await judged.getByText("no hint: nothing has been called yet that this could correct").waitFor();
-    await judged.getByRole("button", { name: "quarantine" }).first().click();
+    await judged.getByRole("button", { name: "keep from being learned" }).first().click();
     await judged.getByText("In quarantine: nothing is learned from it.").waitFor(SLOWLY);
     await page.reload();
     await judged.getByText("In quarantine: nothing is learned from it.").waitFor(SLOWLY);
