@@ -1,7 +1,7 @@
 /** The versions of a line as a graph: each hangs on the version it was made from, newest to the right. */
 import { addressOf, type Line } from "../address.ts";
 import { rowsOf, type Node } from "../lineage-rows.ts";
-import { Scroll } from "./shown.tsx";
+import { Scroll, STATUS_WORDS } from "./shown.tsx";
 
 const STEP = 84;
 const ROW = 56;
@@ -32,7 +32,7 @@ export function Lineage({ agent, line, versions }: Line & { versions: readonly N
             key={version}
             href={addressOf({ agent, line }, `versions/${version}`)}
             class={status}
-            aria-label={`version ${version}, ${status}`}
+            aria-label={`version ${version}, ${STATUS_WORDS[status]}`}
           >
             <circle cx={x(version)} cy={y(version)} r={RADIUS} />
             <text x={x(version)} y={y(version)}>

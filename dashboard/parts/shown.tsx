@@ -4,9 +4,9 @@ import type { VersionStatus } from "../../shared/release.ts";
 import { Unreachable } from "../api.ts";
 import type { Resource } from "../resource.ts";
 
-const STATUS_WORDS: Readonly<Record<VersionStatus, string>> = {
+export const STATUS_WORDS: Readonly<Record<VersionStatus, string>> = {
   stable: "stable",
-  canary: "canary",
+  canary: "on trial",
   candidate: "waiting",
   superseded: "superseded",
   rolledBack: "rolled back",

@@ -1,8 +1,9 @@
 /** How a version did beside the stable one: while it is on trial, both arms; afterwards what was decided, and why. */
 import { API } from "../../shared/api-routes.ts";
-import type { Arm, Sample } from "../../shared/api.ts";
+import type { Arm, Release, Sample } from "../../shared/api.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { Line } from "../address.ts";
+import { moveText } from "../audit-words.ts";
 import { number, percent, time } from "../format.ts";
 import type { Live } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -34,8 +35,7 @@ export function Trial({ agent, line, version, status, live }: Tried) {
       {canary?.version === version && (
         <>
           <p>
-            {percent(canary.share)} of new conversations since {time(canary.since)}.{" "}
-            {canary.verdict.decision === "wait" ? "Undecided" : canary.verdict.decision}: {canary.verdict.reason}
+            Since {time(canary.since)}: <TrialNow canary={canary} />
           </p>
           <Table label="Trial" columns={["measured over conversations", `version ${version}`, "stable version"]}>
             {MEASURES.map(([name, words, shown]) => (
@@ -51,12 +51,24 @@ export function Trial({ agent, line, version, status, live }: Tried) {
       <ul>
         {moves.map(({ id, move, from, to, reason, actor, createdAt }) => (
           <li key={id}>
-            {time(createdAt)}: {move}, {from === to ? `version ${to} goes on answering` : `from version ${from} to ${to}`}, by{" "}
+            {time(createdAt)}: {moveText(move)}, {from === to ? `version ${to} goes on answering` : `from version ${from} to ${to}`}, by{" "}
             <Actor actor={actor} names={names} />
             {reason === null ? "" : `: ${reason}`}
           </li>
         ))}
       </ul>
+    </>
+  );
+}
+
+/** How a trial stands, and that it waits for a person where it does. */
+export function TrialNow({ canary: { share, askedAt, verdict } }: { canary: NonNullable<Release["canary"]> }) {
+  return (
+    <>
+      {percent(share)} of new conversations; {verdict.reason}
+      {askedAt !== null && (
+        <strong class="block">It has gone on for long, and waits for you since {time(askedAt)}: promote it, or end the trial.</strong>
+      )}
     </>
   );
 }

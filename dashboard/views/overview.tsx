@@ -10,9 +10,10 @@ import { count } from "../../shared/count.ts";
 import { number, percent, time } from "../format.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Heard } from "../parts/heard.tsx";
-import { EndTrial, TakeBack } from "../parts/moves.tsx";
+import { TakeBack, VersionMoves } from "../parts/moves.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
+import { TrialNow } from "../parts/trial.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
 import { useResource } from "../resource.ts";
 
@@ -81,8 +82,16 @@ function Tiles({ agent, line, release, versions, onMoved }: Shown) {
       ) : (
         <Tile
           label="On trial"
-          note={`${percent(canary.share)} of new conversations; ${canary.verdict.reason}`}
-          moves={<EndTrial agent={agent} line={line} canary={canary.version} stable={stable} onMoved={onMoved} />}
+          note={<TrialNow canary={canary} />}
+          moves={
+            <VersionMoves
+              agent={agent}
+              line={line}
+              version={{ version: canary.version, parent: stable, status: "canary" }}
+              stable={stable}
+              onMoved={onMoved}
+            />
+          }
         >
           <a href={addressOf({ agent, line }, `versions/${canary.version}`)}>version {canary.version}</a>
         </Tile>

@@ -16,7 +16,7 @@ import { chat, type Answering, type Said } from "../chat.ts";
 import { type Live, useLive } from "../live.ts";
 import { Heard } from "../parts/heard.tsx";
 import { Message } from "../parts/messages.tsx";
-import { Empty, Problem } from "../parts/shown.tsx";
+import { Empty, Problem, STATUS_WORDS } from "../parts/shown.tsx";
 import { CannedResults, NO_RESULTS, type OpenCall, Results, resultsOf } from "../parts/tool-results.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
 import { usePages, VERSION_PAGING } from "../pages.ts";
@@ -72,7 +72,13 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
       const asked: Answering = { agent, line, messages, version: side.who === "now" ? null : side.who, session };
       const before = messages;
       put({ messages });
-      const { message, ...answered } = await chat(asked, (partial) => put({ messages: [...before, partial] }), end.signal);
+      const { message, ...answered } = await chat(asked, (partial) => put({ messages: [...before, partial] }), end.signal).catch(
+        (thrown) => {
+          // Half an answer is none: it is asked for again, or what is said next follows what was said before.
+          put({ messages: before });
+          throw thrown;
+        },
+      );
       messages = [...before, message];
       put({ messages, answered });
       const results = resultsOf(openCalls(messages), canned);
@@ -99,6 +105,9 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
       Promise.all(sides.map((side, index) => (listening(side) ? answer(side, index, [{ role: "user", content }]) : Promise.resolve()))),
     );
   };
+  /** Where an answer did not come: what was said stands already. */
+  const askAgain = (): void =>
+    runTalk(() => Promise.all(sides.map((side, index) => (isOwed(side.messages) ? answer(side, index, []) : Promise.resolve()))));
   const choose = (place: number, value: string): void => {
     if (value === OLDER) {
       listed.more?.();
@@ -134,7 +143,7 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
               </option>
               {versions.map(({ version, status }) => (
                 <option key={version} value={version} disabled={sides[1 - place]?.who === version}>
-                  version {version}, {status}
+                  version {version}, {STATUS_WORDS[status]}
                 </option>
               ))}
               {unlisted(sides[place]?.who, versions) && <option value={String(sides[place]?.who)}>version {sides[place]?.who}</option>}
@@ -170,6 +179,11 @@ export function Playground({ agent, line, personal, user, live }: AgentView) {
         ))}
       </div>
       <Problem error={error} />
+      {error !== undefined && !busy && sides.some(({ messages }) => isOwed(messages)) && (
+        <button type="button" class="small" onClick={askAgain}>
+          Ask again
+        </button>
+      )}
       {kept !== undefined && <Heard agent={agent} line={personal ? user : SHARED_LINE} only={{ session: kept }} version={live.ticks} />}
       {sides.some(({ who, messages }) => who === "now" && messages.length > 0) && (
         <TeacherNow agent={agent} line={line} own={personal ? user : SHARED_LINE} live={live} />

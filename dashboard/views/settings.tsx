@@ -16,6 +16,7 @@ import { SamplingFields } from "../parts/sampling-fields.tsx";
 import { Loaded, Problem } from "../parts/shown.tsx";
 import { ToolEditor, type Tools } from "../parts/tool-editor.tsx";
 import { useAction, useResource } from "../resource.ts";
+import { useUnsaved } from "../unsaved.ts";
 
 export function Settings({ agent, onChanged }: AgentView) {
   const read = useResource(API.agent.at({ agent }));
@@ -57,6 +58,7 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
       : mergePatchOf(settings, { ...draft, tools, mcpServers: JSON.parse(servers) as unknown, engine: ofEngine });
   const unfinished = [tools === undefined ? "Tools" : [], problemOf(servers) === undefined ? [] : "MCP servers"].flat();
   const isUnchanged = patch !== undefined && Object.keys(patch).length === 0;
+  useUnsaved(!isUnchanged && !busy);
   const set = (change: Partial<AgentSettings>): void => setDraft({ ...draft, ...change });
   const save = (event: Event): void => {
     event.preventDefault();
@@ -108,12 +110,20 @@ function Form({ agent, settings, saved, onSaved }: FormProps) {
         <ReleaseFields settings={draft.release} onChange={(release) => set({ release })} />
         <Problem error={error} />
         {unfinished.length > 0 && <p class="wrong">It can be saved once this is right above: {unfinished.join(", ")}.</p>}
-        <button type="submit" disabled={busy || patch === undefined} aria-busy={busy}>
-          Save
-        </button>
-        <p role="status">
-          {saved && isUnchanged && !busy && error === undefined && refused === undefined && "Saved. Conversations that begin now have it."}
-        </p>
+        <div class={isUnchanged ? "save" : "save unsaved"}>
+          <button type="submit" disabled={busy || patch === undefined} aria-busy={busy}>
+            Save
+          </button>
+          <p role="status">
+            {saved &&
+              isUnchanged &&
+              !busy &&
+              error === undefined &&
+              refused === undefined &&
+              "Saved. Conversations that begin now have it."}
+            {!isUnchanged && !busy && "There are changes that are not saved."}
+          </p>
+        </div>
       </form>
     </Refused.Provider>
   );

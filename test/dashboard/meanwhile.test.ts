@@ -102,6 +102,36 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     expect(await page.getByRole("alert").count()).toBe(0);
   });
 
+  it("asks again where an answer did not come, with what was said before", async () => {
+    await page.goto(`/agents/${AGENT}/playground`);
+    await page.route("**/playground", (route) => (route.request().method() === "POST" ? route.abort() : route.continue()), { times: 1 });
+    await page.getByRole("textbox", { name: "Say" }).fill("A hotel in Porto.");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByRole("button", { name: "Ask again" }).click();
+    await page.getByRole("heading", { name: "What answers users: version 0" }).waitFor({ timeout: 60_000 });
+    const log = page.getByRole("log");
+    expect(await log.locator(".message.user").allTextContents()).toEqual(["userA hotel in Porto."]);
+    expect(await page.getByRole("button", { name: "Ask again" }).count()).toBe(0);
+  });
+
+  it("asks before it leaves behind what was not saved", async () => {
+    await page.goto(`/agents/${AGENT}/settings`);
+    const instructions = page.getByLabel("Instructions, before the client's own");
+    await instructions.waitFor(SLOWLY);
+    const unsaved = page.getByText("There are changes that are not saved.");
+    expect(await unsaved.count()).toBe(0);
+    await instructions.fill("Be kind.");
+    await unsaved.waitFor();
+    // Wherever one is on the page.
+    expect(await page.getByRole("button", { name: "Save" }).evaluate((button) => button.getBoundingClientRect().bottom)).toBeLessThan(900);
+    page.once("dialog", (dialog) => void dialog.dismiss());
+    await page.getByRole("link", { name: "Notes" }).click();
+    expect(await instructions.inputValue()).toBe("Be kind.");
+    page.once("dialog", (dialog) => void dialog.accept());
+    await page.getByRole("link", { name: "Notes" }).click();
+    await page.getByRole("heading", { name: "Notes", level: 1 }).waitFor(SLOWLY);
+  });
+
   it("takes back nothing that came after it was asked about, and says so", async () => {
     await publish();
     await page.goto(`/agents/${AGENT}/versions`);
@@ -116,12 +146,25 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     await dialog.getByRole("button", { name: "Change nothing" }).click();
   });
 
+  it("says on the overview that a trial waits for a person, who can promote it there", async () => {
+    const release = await api("GET /release");
+    const canary = { ...release.canary, askedAt: new Date().toISOString() };
+    await page.route("**/release*", (route) => route.fulfill({ json: { ...release, canary } }));
+    await page.goto(`/agents/${AGENT}`);
+    const tile = page.locator(".tile", { hasText: "On trial" });
+    await tile.getByText("waits for you since").waitFor(SLOWLY);
+    await tile.getByRole("button", { name: "Promote" }).click();
+    const dialog = page.getByRole("dialog", { name: "Promote version 1?" });
+    await dialog.getByRole("button", { name: "Change nothing" }).click();
+    await page.unroute("**/release*");
+  });
+
   it("shows on a version's page how its trial ended elsewhere, and in the audit which version that was", async () => {
     await page.goto(`/agents/${AGENT}/versions/1`);
-    await page.getByRole("heading", { name: "Version 1 canary" }).waitFor(SLOWLY);
+    await page.getByRole("heading", { name: "Version 1 on trial" }).waitFor(SLOWLY);
     await api("POST /rollback", { to: 0, reason: "it babbles" });
     await page.getByRole("heading", { name: "Version 1 rolled back" }).waitFor(SLOWLY);
-    await page.getByRole("listitem").getByText("rollback, version 0 goes on answering", { exact: false }).waitFor(SLOWLY);
+    await page.getByRole("listitem").getByText("rolled back, version 0 goes on answering", { exact: false }).waitFor(SLOWLY);
     await page.goto(`/agents/${AGENT}/audit`);
     await page.getByRole("row").filter({ hasText: "it babbles" }).getByText("version 1, version 2").waitFor(SLOWLY);
   });
@@ -142,7 +185,8 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard meanwhile", () => {
     await page.route("**/api/**", (route) => route.abort());
     await page.getByRole("link", { name: "Notes" }).click();
     await page.getByRole("alert").getByText("Nextstate cannot be reached; trying again.").waitFor(SLOWLY);
-    expect(await page.getByRole("alert").count()).toBe(1);
+    // What was asked for before may still be answered.
+    await expect.poll(() => page.getByRole("alert").count(), SLOWLY).toBe(1);
     await page.unroute("**/api/**");
     await page.evaluate("window.dispatchEvent(new Event('online'))");
     await page.getByText("No note.", { exact: false }).waitFor(SLOWLY);
