@@ -1,13 +1,12 @@
-/** Which events are not learned from, of the lines that turns teach. */
+/** Which events of lines are not learned from. */
 import { useEffect, useState } from "preact/hooks";
 import { API } from "../shared/api-routes.ts";
-import type { ListedTurn } from "../shared/api.ts";
 import { BARRED_PAGING, readAll } from "./pages.ts";
 
 /** Ids of the events that were in quarantine when the page was opened. */
-export function useBarred(agent: string, turns: readonly ListedTurn[]): ReadonlySet<string> {
+export function useBarred(agent: string, of: readonly string[]): ReadonlySet<string> {
   const [barred, setBarred] = useState<ReadonlySet<string>>(new Set());
-  const lines = [...new Set(turns.map(({ line }) => line))].toSorted().join(" ");
+  const lines = [...new Set(of)].toSorted().join(" ");
   useEffect(() => {
     for (const line of lines.split(" ").filter(Boolean))
       readAll(API.quarantined.at({ agent }, { line }), BARRED_PAGING).then(

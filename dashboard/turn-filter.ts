@@ -3,7 +3,9 @@ import { SHARED_LINE } from "../shared/shared-line.ts";
 
 export type TurnFilter = { readonly words: string; readonly reward: string; readonly version: string; readonly user: string };
 
-export const NAMES = ["words", "reward", "version", "user"] as const;
+export const EVERY_TURN: TurnFilter = { words: "", reward: "", version: "", user: "" };
+
+const NAMES = ["words", "reward", "version", "user"] as const;
 export const REWARDS: Readonly<Record<string, string>> = {
   "": "any",
   "1": "answer right",

@@ -2,11 +2,12 @@
  * What users said to answers, and what the judge heard: a correction that it took for none is seen here, beside where it can be given by
  * hand.
  */
+import { Fragment } from "preact";
 import { API } from "../../shared/api-routes.ts";
 import type { ListedTurn } from "../../shared/api.ts";
 import { hintsOf } from "../../shared/events.ts";
 import type { Note } from "../../shared/note.ts";
-import { conversationOf, type Line } from "../address.ts";
+import { addressOf, conversationOf, type Line } from "../address.ts";
 import { useResource } from "../resource.ts";
 import { Hints } from "./hints.tsx";
 import { Review } from "./review.tsx";
@@ -76,7 +77,16 @@ function Said({ agent, reaction: { words, judged, turn }, notes, called }: Shown
           <Review agent={agent} turn={turn} label="correct it by hand" look="link" />
         )}
       </p>
-      {became.length > 0 && <p class="note">{became.join(" → ")}</p>}
+      {became.length > 0 && (
+        <p class="note">
+          {became.map(({ words, section }, at) => (
+            <Fragment key={words}>
+              {at > 0 && " → "}
+              {section === undefined ? words : <a href={addressOf({ agent, line: turn.line }, section)}>{words}</a>}
+            </Fragment>
+          ))}
+        </p>
+      )}
     </li>
   );
 }
@@ -118,27 +128,31 @@ export function hasCalled({ sessionId, seq }: ListedTurn, among: readonly Listed
   );
 }
 
+/** A step of what became of a correction, and the section of the line that shows it. */
+type Became = { readonly words: string; readonly section?: string };
+
 /** What became of a correction, step by step: as a note, and in the weights. */
-function becameOf({ judged, turn }: { judged: Judgement; turn: ListedTurn }, notes: readonly Note[]): string[] {
+function becameOf({ judged, turn }: { judged: Judgement; turn: ListedTurn }, notes: readonly Note[]): Became[] {
   const given = hintsOf(judged).map(({ hintId }) => hintId);
   const note = notes.find(({ eventId }) => given.includes(eventId));
   const learnedBy = note?.learnedBy ?? turn.trained.find(({ eventId }) => given.includes(eventId))?.version;
-  const learned = learnedBy === undefined ? [] : [`learned by version ${learnedBy}`];
-  return note === undefined ? learned : [note.status === "inForce" ? "note in force" : "noted", ...learned, ...endOf(note)];
+  const learned = learnedBy === undefined ? [] : [{ words: `learned by version ${learnedBy}`, section: `versions/${learnedBy}` }];
+  if (note === undefined) return learned;
+  return [{ words: note.status === "inForce" ? "note in force" : "noted", section: "notes" }, ...learned, ...endOf(note)];
 }
 
-function endOf({ status, absorbedBy }: Note): string[] {
+function endOf({ status, absorbedBy }: Note): Became[] {
   switch (status) {
     case "inForce":
       return [];
     case "absorbed":
-      return [`version ${absorbedBy} does so without the note`];
+      return [{ words: `version ${absorbedBy} does so without the note`, section: `versions/${absorbedBy}` }];
     case "superseded":
-      return ["another correction took its place"];
+      return [{ words: "another correction took its place" }];
     case "rolledBack":
-      return ["rolled back"];
+      return [{ words: "rolled back", section: "audit" }];
     case "dropped":
-      return ["taken out"];
+      return [{ words: "taken out" }];
   }
 }
 

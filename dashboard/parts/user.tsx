@@ -1,8 +1,7 @@
 /** A user, by the name that the edge gives them: a link to what they talked about. */
 import { addressOf, type Line } from "../address.ts";
-import { sectionOf } from "../turn-filter.ts";
+import { EVERY_TURN, sectionOf } from "../turn-filter.ts";
 
 export function User({ agent, line, user }: Line & { user: string }) {
-  const turns = { words: "", reward: "", version: "", user };
-  return <a href={addressOf({ agent, line }, sectionOf(turns, line))}>{user}</a>;
+  return <a href={addressOf({ agent, line }, sectionOf({ ...EVERY_TURN, user }, line))}>{user}</a>;
 }

@@ -15,7 +15,10 @@ const PAGE = 50;
 
 export function Conversation({ agent, line, live, item: session }: AgentView) {
   const turns = usePages(API.turns.at({ agent }, { limit: PAGE, session }), TURN_PAGING, live.ticks);
-  const barred = useBarred(agent, turns.items);
+  const barred = useBarred(
+    agent,
+    turns.items.map((turn) => turn.line),
+  );
   const [conversation] = conversationsOf(turns.items);
   const wanted = location.hash.slice(1);
   const isThere = useArrival(wanted, turns.items.length);

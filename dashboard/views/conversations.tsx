@@ -18,7 +18,10 @@ export function Conversations({ agent, line, live }: AgentView) {
   const { query } = useLocation();
   const asked = queryOf(filterOf(query, line));
   const turns = usePages(API.turns.at({ agent }, { limit: PAGE, ...asked }), TURN_PAGING, live.ticks);
-  const barred = useBarred(agent, turns.items);
+  const barred = useBarred(
+    agent,
+    turns.items.map((turn) => turn.line),
+  );
   return (
     <section>
       <h1>Conversations</h1>

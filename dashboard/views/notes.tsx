@@ -12,6 +12,8 @@ import { Dialog } from "../parts/dialog.tsx";
 import { OfTool } from "../parts/hints.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
 import { More, Table } from "../parts/table.tsx";
+import { User } from "../parts/user.tsx";
+import { VersionLinks } from "../parts/version-links.tsx";
 import { NOTE_PAGING, usePages } from "../pages.ts";
 
 const BECAME: Readonly<Record<NoteStatus, string>> = {
@@ -46,7 +48,12 @@ export function Notes({ agent, line, live }: AgentView) {
                   </td>
                   <td>
                     <span class={`badge ${note.status}`}>{BECAME[note.status]}</span>
-                    {note.status === "absorbed" && <small> by version {note.absorbedBy}</small>}
+                    {note.absorbedBy !== null && note.status === "absorbed" && (
+                      <small>
+                        {" "}
+                        by <VersionLinks agent={agent} line={line} versions={[note.absorbedBy]} />
+                      </small>
+                    )}
                   </td>
                   <td>
                     {note.learnedBy === null ? (
@@ -55,7 +62,7 @@ export function Notes({ agent, line, live }: AgentView) {
                       <a href={addressOf({ agent, line }, `versions/${note.learnedBy}`)}>version {note.learnedBy}</a>
                     )}
                   </td>
-                  <td>{note.scope === "agent" ? "everybody" : <code>{note.user}</code>}</td>
+                  <td>{note.scope === "agent" ? "everybody" : <User agent={agent} line={line} user={note.user} />}</td>
                   <td>{count(note.uses, "turn")}</td>
                   <td>
                     <time dateTime={note.createdAt}>{time(note.createdAt)}</time>

@@ -10,6 +10,7 @@ import { Field } from "../parts/field.tsx";
 import { Message } from "../parts/messages.tsx";
 import { Empty, Loaded } from "../parts/shown.tsx";
 import { More } from "../parts/table.tsx";
+import { VersionLinks } from "../parts/version-links.tsx";
 import { type Paging, usePages } from "../pages.ts";
 import { argumentsProblem } from "../supplied-answer.ts";
 
@@ -57,7 +58,15 @@ export function Suite({ agent, line, live }: AgentView) {
                   expects <Expected expect={each.expect} />
                 </p>
                 <p class="note">
-                  {each.source === "person" ? "written by a person" : `a correction that version ${each.version ?? "?"} learned first`}
+                  {each.source === "person" ? (
+                    "written by a person"
+                  ) : each.version === null ? (
+                    "a correction that a version learned"
+                  ) : (
+                    <>
+                      a correction that <VersionLinks agent={agent} line={line} versions={[each.version]} /> learned first
+                    </>
+                  )}
                 </p>
               </article>
             ))}

@@ -2,9 +2,11 @@
 import { API } from "../../shared/api-routes.ts";
 import type { ListedVersion, ShownVersion } from "../../shared/api.ts";
 import type { GateBudgets, GateCheck } from "../../shared/release.ts";
+import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
 import { addressOf, conversationOf, type Line } from "../address.ts";
 import type { AgentView } from "../agent-page.tsx";
+import { useBarred } from "../barred.ts";
 import { passedOver } from "../../shared/answer-text.ts";
 import { count } from "../../shared/count.ts";
 import { number, percent, seconds, time } from "../format.ts";
@@ -15,7 +17,10 @@ import { VersionMoves } from "../parts/moves.tsx";
 import { Empty, Loaded, RewardBadge, StatusBadge } from "../parts/shown.tsx";
 import { Trial } from "../parts/trial.tsx";
 import { Table } from "../parts/table.tsx";
+import { User } from "../parts/user.tsx";
+import { VersionLinks } from "../parts/version-links.tsx";
 import { useResource } from "../resource.ts";
+import { EVERY_TURN, sectionOf } from "../turn-filter.ts";
 
 export function Version({ agent, line, live, item, onChanged }: AgentView) {
   const version = Number(item);
@@ -42,7 +47,13 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
               </span>
             </header>
             <p>
-              {each.parent === each.version ? "The bare base" : `Made from version ${each.parent}`}
+              {each.parent === each.version ? (
+                "The bare base"
+              ) : (
+                <>
+                  Made from <VersionLinks agent={agent} line={line} versions={[each.parent]} />
+                </>
+              )}
               {each.over !== null && (
                 <>
                   {" "}
@@ -62,9 +73,13 @@ export function Version({ agent, line, live, item, onChanged }: AgentView) {
                 , in the playground.
               </p>
             )}
+            <p>
+              <a href={addressOf({ agent, line }, sectionOf({ ...EVERY_TURN, version: String(each.version) }, line))}>What it answered</a>,
+              in the conversations.
+            </p>
             <Answers version={each} />
             <Defaults learned={each.defaults} />
-            <Learned version={each} agent={agent} />
+            <Learned version={each} agent={agent} line={line} />
             <Trial agent={agent} line={line} version={each.version} status={each.status} live={live} />
             <Gate report={each.gate?.checks ?? null} budgets={settings.data?.settings.release.gate.budgets} />
             <Files version={each} agent={agent} line={line} />
@@ -104,7 +119,8 @@ function Answers({ version: { changes, defaults, status } }: { version: ListedVe
   );
 }
 
-function Learned({ version: { events }, agent }: { version: ShownVersion; agent: string }) {
+function Learned({ version: { events }, agent, line }: Line & { version: ShownVersion }) {
+  const barred = useBarred(agent, [line]);
   if (events.length === 0) return null;
   return (
     <>
@@ -114,9 +130,14 @@ function Learned({ version: { events }, agent }: { version: ShownVersion; agent:
           <tr key={eventId}>
             <td>
               <a href={conversationOf(agent, turnId)}>{hint ?? "no hint"}</a>
+              {barred.has(eventIdOf(eventId)) && (
+                <small class="block">
+                  no version learns it any more: it is in <a href={addressOf({ agent, line }, "audit")}>quarantine</a>
+                </small>
+              )}
             </td>
             <td>
-              <code>{user}</code>
+              <User agent={agent} line={line} user={user} />
             </td>
             <td>
               <RewardBadge reward={reward} votes={votes} />

@@ -77,7 +77,9 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     await second.getByText("not judged yet").waitFor(SLOWLY);
     await judge("feedback", { judge: "feedback", hint: BY_HAND, tool: "SearchHotel", held: "1" });
     await second.getByText(`answer wrong heard as: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
-    await second.getByText("note in force", { exact: true }).waitFor(SLOWLY);
+    const note = second.getByRole("link", { name: "note in force" });
+    await note.waitFor(SLOWLY);
+    expect(await note.getAttribute("href")).toBe(`/agents/${AGENT}/notes`);
     expect(await second.getByRole("button").count()).toBe(0);
     expect(await violationsIn(page)).toEqual([]);
     expect(problems).toEqual([]);

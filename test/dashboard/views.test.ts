@@ -115,6 +115,19 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await context.close();
   });
 
+  it("leads from a version to what it was made from, to who taught it, and to what it answered", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}/versions/1`);
+    await page.getByText("Made from version 0").getByRole("link", { name: "version 0" }).waitFor();
+    const taught = page.getByLabel("Events").getByRole("row").nth(1).getByRole("link");
+    expect(await taught.nth(1).getAttribute("href")).toMatch(new RegExp(`^/agents/${AGENT}/conversations\\?user=u`));
+    await page.getByRole("link", { name: "What it answered" }).click();
+    await page.getByRole("heading", { name: "Conversations", level: 1 }).waitFor();
+    expect(await page.getByLabel("Version", { exact: true }).inputValue()).toBe("1");
+    await context.close();
+  });
+
   it("tells whoever begins where to go on, and whoever has gone astray", async () => {
     const { page, context } = await openPage(browser, { url: edge.url });
     await putAgent(edge, "begun");
@@ -302,6 +315,11 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
       await page.getByRole("status").getByText("Version 0 answers now, 1 no longer.", { exact: false }).waitFor();
       expect(await stable()).toBe(0);
     }
+    await page.goto(`/agents/${AGENT}/versions/1`);
+    await page.getByLabel("Events").getByRole("link", { name: "quarantine" }).click();
+    await page.getByLabel("Events that no version learns from").getByRole("row").nth(1).waitFor(SLOWLY);
+    await page.goto(`/agents/${AGENT}/playground`);
+    await expect.poll(() => page.locator("option[value='1']").first().textContent(), SLOWLY).toBe("version 1, rolled back");
     expect(problems).toEqual([]);
     await context.close();
   });
