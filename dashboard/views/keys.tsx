@@ -107,6 +107,7 @@ function NewKey({ onMade, onClose }: { onMade: (made: MadeKey) => void; onClose:
   const [kind, setKind] = useState<ListedKey["kind"]>("client");
   const [agents, setAgents] = useState("");
   const [limit, setLimit] = useState("");
+  const [ends, setEnds] = useState("");
   const make = async (): Promise<void> => {
     const named = agents.split(/[\s,]+/).filter(Boolean);
     onMade(
@@ -114,6 +115,8 @@ function NewKey({ onMade, onClose }: { onMade: (made: MadeKey) => void; onClose:
         kind,
         name,
         ...(named.length === 0 ? {} : { agents: named }),
+        // Of the day that is named all of it counts, by the clock of whoever looks.
+        ...(ends === "" ? {} : { expiresAt: new Date(`${ends}T23:59:59`).toISOString() }),
         ...(limit === "" ? {} : { requestsPerMinute: Number(limit) }),
       }),
     );
@@ -139,6 +142,10 @@ function NewKey({ onMade, onClose }: { onMade: (made: MadeKey) => void; onClose:
       <label>
         Requests a minute; empty for any number
         <input type="number" min={1} value={limit} onInput={({ currentTarget }) => setLimit(currentTarget.value)} />
+      </label>
+      <label>
+        Last day on which it is good; empty for no end
+        <input type="date" value={ends} onInput={({ currentTarget }) => setEnds(currentTarget.value)} />
       </label>
     </Dialog>
   );

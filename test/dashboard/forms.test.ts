@@ -248,6 +248,19 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard's forms", () => {
     await context.close();
   });
 
+  it("makes a key that ends by itself, on the day that is named", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    await page.goto("/keys");
+    await page.getByRole("button", { name: "New key" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name", { exact: true }).fill("guest");
+    await dialog.getByLabel("Last day on which it is good").fill("2999-12-31");
+    await dialog.getByRole("button", { name: "Make it" }).click();
+    await page.getByRole("row").filter({ hasText: "guest" }).getByText("Dec 31, 2999").waitFor(SLOWLY);
+    await context.close();
+  });
+
   it("takes the answer as it should have been, and shows it with the turn", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });
     await logIn(page, edge.keys.admin);
