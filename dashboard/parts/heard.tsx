@@ -16,7 +16,7 @@ import { Empty, Loaded, RewardBadge } from "./shown.tsx";
 type Judgement = ListedTurn["judgements"][number];
 type Reaction = { readonly eventId: string; readonly words: string; readonly judged: Judgement | undefined; readonly turn: ListedTurn };
 
-const LOOKED_THROUGH = 12; // turns: calls are followed by results, of which nobody says anything
+const LOOKED_THROUGH = { conversation: 12, agent: 30 }; // turns: calls are followed by results, of which nobody says anything
 const SHOWN = 5;
 
 /** `line`: that corrections teach. */
@@ -28,7 +28,10 @@ type Of = Line & {
 };
 
 export function Heard({ agent, line, only, version }: Of) {
-  const turns = useResource(API.turns.at({ agent }, { limit: LOOKED_THROUGH, ...only }), version);
+  const turns = useResource(
+    API.turns.at({ agent }, { limit: only.session === undefined ? LOOKED_THROUGH.agent : LOOKED_THROUGH.conversation, ...only }),
+    version,
+  );
   // Before it was corrected a user's own line may not be there.
   const isCorrected =
     turns.data?.turns.some((turn) => turn.line === line && turn.judgements.some(({ hint }) => hint !== undefined)) ?? false;
@@ -38,28 +41,38 @@ export function Heard({ agent, line, only, version }: Of) {
       <h2>What was heard</h2>
       <Loaded from={turns}>
         {({ turns: found }) => {
-          const reactions = found.flatMap(reactionsTo).slice(0, SHOWN);
+          const reactions = found.flatMap(reactionsTo);
           if (reactions.length === 0)
             return (
               <Empty>Nobody has said anything to an answer yet. Agree, or say what should have been different, and it stands here.</Empty>
             );
+          // In a conversation one looks for what was said last; of a whole agent agreement would drown what was put right.
+          const telling = only.session === undefined ? reactions.filter(isTelling) : reactions;
+          const others = reactions.filter((each) => !telling.includes(each)).slice(0, SHOWN);
+          const list = (shown: readonly Reaction[]) =>
+            shown.map((each) => (
+              <Said key={each.eventId} agent={agent} reaction={each} notes={notes.data?.notes ?? []} called={hasCalled(each.turn, found)} />
+            ));
           return (
-            <ol aria-live="polite">
-              {reactions.map((each) => (
-                <Said
-                  key={each.eventId}
-                  agent={agent}
-                  reaction={each}
-                  notes={notes.data?.notes ?? []}
-                  called={hasCalled(each.turn, found)}
-                />
-              ))}
-            </ol>
+            <>
+              <ol aria-live="polite">{list(telling.slice(0, SHOWN))}</ol>
+              {others.length > 0 && (
+                <details>
+                  <summary>Heard as no correction, last</summary>
+                  <ol>{list(others)}</ol>
+                </details>
+              )}
+            </>
           );
         }}
       </Loaded>
     </section>
   );
+}
+
+/** Whether it put something right, found fault, or was not judged yet. */
+function isTelling({ judged }: Reaction): boolean {
+  return judged === undefined || judged.reward < 0 || judged.hint !== undefined || judged.teaches === "answer";
 }
 
 type Shown = { agent: string; reaction: Reaction; notes: readonly Note[]; /** Before it was said. */ called: boolean };

@@ -1,4 +1,5 @@
 /** What is kept from being learned, by what it said where that is known, and how it is let back in. */
+import { useState } from "preact/hooks";
 import { API } from "../../shared/api-routes.ts";
 import { conversationOf, type Line } from "../address.ts";
 import { send } from "../api.ts";
@@ -14,15 +15,19 @@ export function Quarantine({ agent, line, version, names }: Line & { version: nu
   const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED_PAGING, version);
   const taught = useTaught({ agent, line }, version);
   const { run, busy, error } = useAction();
+  const [freed, setFreed] = useState<string>();
+  const wordsOf = (eventId: string): string => taught.get(eventId)?.join(" ") ?? "what was said in this conversation";
   const free = (eventId: string): void =>
     run(async () => {
       await send(API.letBackIn.at({ agent }), { events: [eventId] });
+      setFreed(wordsOf(eventId));
       barred.reload();
     });
   return (
     <>
       <h2>Quarantine</h2>
       <p>No version learns from what stands here, until somebody lets it back in.</p>
+      <p role="status">{freed !== undefined && `Let back in: ${freed} The next version may learn from it.`}</p>
       <Problem error={error} />
       <Loaded from={barred}>
         {() =>
@@ -39,7 +44,7 @@ export function Quarantine({ agent, line, version, names }: Line & { version: nu
                     <time dateTime={createdAt}>{time(createdAt)}</time>
                   </td>
                   <td>
-                    <a href={conversationOf(agent, turnId)}>{taught.get(eventId)?.join(" ") ?? "what was said in this conversation"}</a>
+                    <a href={conversationOf(agent, turnId)}>{wordsOf(eventId)}</a>
                   </td>
                   <td>
                     <Actor actor={actor} names={names} />

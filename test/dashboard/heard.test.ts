@@ -27,14 +27,14 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
   const turns = async (): Promise<ListedTurn[]> => (await call(edge, "admin", `GET /api/agents/${AGENT}/turns`)).body.turns;
 
   /** Judges the event that some turn has of a kind, as a trainer would. */
-  async function judge(kind: "next" | "feedback", said: Partial<JudgementMade>): Promise<void> {
+  async function judge(kind: "next" | "feedback", said: Partial<JudgementMade>, at = 0): Promise<void> {
     const turn = await vi.waitFor(async () => {
-      const found = (await turns()).find((each) => each[kind].length > 0);
+      const found = (await turns()).find((each) => each[kind].length > at);
       if (found === undefined) throw new Error(`a turn with ${kind} expected`);
       return found;
     }, SLOWLY);
     const { turnId, user } = turn;
-    const subject = turn[kind][0]?.eventId ?? "";
+    const subject = turn[kind][at]?.eventId ?? "";
     const { payload, ...made } = judgement(AGENT, turnId);
     const judged = { ...made, eventId: `${subject}/judged`, user, payload: { ...payload, ...said, subject } };
     expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements: [judged] })).status).toBe(200);
@@ -92,7 +92,7 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     await page.goto(`/agents/${AGENT}`);
     const heard = page.getByLabel("What was heard").getByRole("listitem");
     await heard.filter({ hasText: COMPLAINT }).getByText("heard as: a complaint").waitFor(SLOWLY);
-    await heard.filter({ hasText: BY_HAND }).getByRole("link").click();
+    await heard.filter({ hasText: BY_HAND }).getByRole("link", { name: BY_HAND }).click();
     const judged = page.locator("article.turn footer");
     await judged.getByText(`by the feedback judge: ${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
     await judged.getByText("no hint: nothing has been called yet that this could correct").waitFor();
@@ -103,9 +103,30 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     await judged.getByRole("button", { name: "let back in" }).click();
     await expect.poll(() => judged.getByText("In quarantine").count(), SLOWLY).toBe(0);
     expect((await call(edge, "admin", `GET /api/agents/${AGENT}/quarantine`)).body.events).toEqual([]);
+    await page.goto(`/agents/${AGENT}/audit`);
+    const moves = page.getByLabel("Moves, newest first").locator("tbody tr");
+    await moves.filter({ hasText: "1 event let back in" }).getByText("let back in: versions may learn from it").waitFor(SLOWLY);
+    await moves.filter({ hasText: "1 event barred" }).getByText("put in quarantine: no version learns from it").waitFor(SLOWLY);
     await page.goto(`/agents/${AGENT}/notes`);
     await page.getByRole("row").getByText(`${BY_HAND} in calls of SearchHotel`).waitFor(SLOWLY);
     expect(problems).toEqual([]);
+    await context.close();
+  });
+
+  it("is not drowned by agreement on the overview, which is there all the same", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    const completionId = (await turns()).find(({ feedback }) => feedback.length > 0)?.completionId;
+    const given = { completion_id: completionId, correction: "It is fine like that." };
+    await call(edge, "admin", `POST /api/agents/${AGENT}/feedback`, given);
+    await judge("feedback", { judge: "feedback", reward: 1, votes: [1] }, 1);
+    await logIn(page, edge.keys.admin);
+    await page.goto(`/agents/${AGENT}`);
+    const heard = page.getByLabel("What was heard");
+    await heard.getByText(COMPLAINT).waitFor(SLOWLY);
+    const agreed = heard.getByText("It is fine like that.");
+    expect(await agreed.isVisible()).toBe(false);
+    await heard.getByText("Heard as no correction, last").click();
+    await agreed.waitFor();
     await context.close();
   });
 

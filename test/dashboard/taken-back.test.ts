@@ -125,6 +125,7 @@ describe.skipIf(CHROMIUM === undefined)("what is taken back in the dashboard", (
     await expect.poll(() => barred.getByRole("link", { name: NOTE }).count(), SLOWLY).toBe(3);
     await barred.first().getByRole("button", { name: "Let back in" }).click();
     await expect.poll(() => barred.count(), SLOWLY).toBe(2);
+    await page.getByRole("status").getByText(`Let back in: ${NOTE}`).waitFor();
     const newest = page.getByLabel("Moves, newest first").locator("tbody tr").first();
     await newest.getByText("let back in: versions may learn from it").waitFor(SLOWLY);
     await newest.getByText("1 event let back in").waitFor();
