@@ -83,7 +83,11 @@ function Sections({ agent, line, section = "overview", item, onChanged, ...known
     onChanged();
   };
   if (!isSection(section))
-    return <Problem error={`There is no ${section} of an agent; choose one of ${Object.keys(SECTIONS).join(", ")}.`} />;
+    return (
+      <p class="problem" role="alert">
+        There is no {section} of an agent. <a href={addressOf({ agent, line })}>Overview of {agent}</a>
+      </p>
+    );
   const View = (item !== undefined && isItemized(section) ? ITEMS[section] : undefined) ?? SECTIONS[section].view;
   return (
     <>

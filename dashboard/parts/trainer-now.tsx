@@ -3,7 +3,7 @@ import { API } from "../../shared/api-routes.ts";
 import type { NextUpdate, TrainerReport, TrainerView } from "../../shared/api.ts";
 import { aspectText, isAspect } from "../../shared/aspects.ts";
 import { count } from "../../shared/count.ts";
-import type { Line } from "../address.ts";
+import { addressOf, type Line } from "../address.ts";
 import { time } from "../format.ts";
 import type { Live } from "../live.ts";
 import { useResource } from "../resource.ts";
@@ -17,12 +17,14 @@ export function TrainerNow({ agent, line, live }: Line & { live: Live }) {
   const trainer = useResource(API.trainer.at({ agent }, { line }), `${live.ticks}/${live.trainer?.phase ?? ""}`);
   return (
     <Loaded from={trainer}>
-      {(view) => <Shown view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />}
+      {(view) => (
+        <Shown of={{ agent, line }} view={live.trainer === undefined ? view : { ...view, trainer: live.trainer }} at={Date.now()} />
+      )}
     </Loaded>
   );
 }
 
-function Shown({ view: { trainer, next }, at }: { view: TrainerView; at: number }) {
+function Shown({ of, view: { trainer, next }, at }: { of: Line; view: TrainerView; at: number }) {
   const heard = trainer !== null && at - Date.parse(trainer.seenAt) < SILENT_MS ? trainer : null;
   return (
     <section class="trainer" aria-label="Trainer">
@@ -45,6 +47,10 @@ function Shown({ view: { trainer, next }, at }: { view: TrainerView; at: number 
               </li>
             ))}
           </ul>
+          <p class="note">
+            Meanwhile each holds as a <a href={addressOf(of, "notes")}>note</a> for whoever gave it. Whose word is heard without others is
+            set under <a href={addressOf(of, "settings")}>Settings</a>, Client keys of people who are trusted.
+          </p>
         </article>
       )}
     </section>

@@ -14,6 +14,7 @@ import { TakeBack, VersionMoves } from "../parts/moves.tsx";
 import { Empty, Loaded, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { TrialNow } from "../parts/trial.tsx";
+import { VersionLinks } from "../parts/version-links.tsx";
 import { TrainerNow } from "../parts/trainer-now.tsx";
 import { useResource } from "../resource.ts";
 
@@ -76,7 +77,7 @@ function Tiles({ agent, line, release, versions, onMoved }: Shown) {
         <a href={addressOf({ agent, line }, `versions/${stable}`)}>version {stable}</a>
       </Tile>
       {canary === null ? (
-        <Tile label="On trial" note="a new version is tried on a share of the users first, where there are enough to compare">
+        <Tile label="On trial" note={<NothingOnTrial of={{ agent, line }} newest={versions[0]} />}>
           nothing
         </Tile>
       ) : (
@@ -106,6 +107,17 @@ function Tiles({ agent, line, release, versions, onMoved }: Shown) {
         {audience.users}
       </Tile>
     </div>
+  );
+}
+
+/** Where a correction came to nothing because its version was refused, that is said where the version is looked for. */
+function NothingOnTrial({ of, newest }: { of: Of; newest: ListedVersion | undefined }) {
+  if (newest?.status !== "refused") return <>a new version is tried on a share of the users first, where there are enough to compare</>;
+  return (
+    <>
+      the gate refused <VersionLinks agent={of.agent} line={of.line} versions={[newest.version]} />, the last that was made: it would have
+      cost more than it may
+    </>
   );
 }
 

@@ -174,7 +174,7 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of an agent with persona
     expect([await stable(`?line=${ann}`), await stable("")]).toEqual([0, 1]);
     await page.goto(`/agents/${AGENT}/audit`);
     await page
-      .getByRole("row", { name: /rollback/ })
+      .getByRole("row", { name: /rolled back/ })
       .getByRole("link", { name: ann })
       .waitFor();
     await context.close();

@@ -141,6 +141,9 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await page.getByRole("alert").getByText("version 7 of agent begun: not found").waitFor();
     await page.getByRole("link", { name: "All versions" }).click();
     await page.getByRole("heading", { name: "Versions of begun", level: 1 }).waitFor();
+    await page.goto("/agents/begun/nope");
+    await page.getByRole("link", { name: "Overview of begun" }).click();
+    await page.getByRole("heading", { name: "begun", level: 1 }).waitFor();
     await page.goto("/agents/nope");
     await page.getByRole("alert").getByText("There is no agent nope").waitFor();
     expect(await page.getByRole("alert").count()).toBe(1);
@@ -333,6 +336,23 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard", () => {
     await answering.getByText("learned “number_of_rooms should be 2.” from 1 user").waitFor();
     await answering.getByRole("link", { name: "version 1" }).click();
     await page.getByRole("heading", { name: "Version 1", level: 1 }).waitFor();
+    await context.close();
+  });
+
+  it("says on the overview that the last version was refused, and what else a correction waits for", async () => {
+    const { page, context } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    const listed = (await call(edge, "admin", `GET /api/agents/${AGENT}/versions`)).body;
+    const [newest, ...others] = listed.versions;
+    const versions = [{ ...newest, status: "refused" }, ...others];
+    await page.route("**/versions?*", (route) => route.fulfill({ json: { ...listed, versions } }));
+    const told = (await call(edge, "admin", `GET /api/agents/${AGENT}/trainer`)).body;
+    const unheard = [{ tool: "SearchHotel", parameter: "number_of_rooms", value: "2", users: 1, detail: "said by 1 of 4 users" }];
+    await page.route("**/trainer?*", (route) => route.fulfill({ json: { ...told, next: { ...told.next, unheard } } }));
+    await page.goto(`/agents/${AGENT}`);
+    await page.getByText("the gate refused version 1, the last that was made").getByRole("link", { name: "version 1" }).waitFor(SLOWLY);
+    await page.locator(".tile", { hasText: "Waiting for others" }).getByRole("link", { name: "Settings" }).click();
+    await page.getByRole("heading", { name: `Settings of ${AGENT}` }).waitFor(SLOWLY);
     await context.close();
   });
 
