@@ -58,7 +58,7 @@ export function Heard({ agent, line, only, version }: Of) {
               <ol aria-live="polite">{list(telling.slice(0, SHOWN))}</ol>
               {others.length > 0 && (
                 <details>
-                  <summary>Heard as no correction, last</summary>
+                  <summary>Said last, and heard as no correction</summary>
                   <ol>{list(others)}</ol>
                 </details>
               )}

@@ -48,8 +48,8 @@ function Shown({ of, view: { trainer, next }, at }: { of: Line; view: TrainerVie
             ))}
           </ul>
           <p class="note">
-            Meanwhile each holds as a <a href={addressOf(of, "notes")}>note</a> for whoever gave it. Whose word is heard without others is
-            set under <a href={addressOf(of, "settings")}>Settings</a>, Client keys of people who are trusted.
+            They stand under <a href={addressOf(of, "notes")}>Notes</a>. Whose word is heard without others is set under{" "}
+            <a href={addressOf(of, "settings")}>Settings</a>, Client keys of people who are trusted.
           </p>
         </article>
       )}

@@ -125,7 +125,7 @@ describe.skipIf(CHROMIUM === undefined)("what was heard", () => {
     await heard.getByText(COMPLAINT).waitFor(SLOWLY);
     const agreed = heard.getByText("It is fine like that.");
     expect(await agreed.isVisible()).toBe(false);
-    await heard.getByText("Heard as no correction, last").click();
+    await heard.getByText("Said last, and heard as no correction").click();
     await agreed.waitFor();
     await context.close();
   });
