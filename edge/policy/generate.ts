@@ -6,6 +6,7 @@ import type { AdapterUse } from "./adapters.ts";
 import type { CompletionRequest, CompletionStep, EndStep, TokenLogProb } from "./completion.ts";
 import { type Decoder, MAX_ROWS } from "./decoder.ts";
 import type { KvSequence } from "./kv-cache.ts";
+import { checkWork, MaskWork } from "./mask-work.ts";
 import { uniform } from "./philox.ts";
 import { type Alternative, chooseToken } from "./sampler.ts";
 import { ShownBytes } from "./token-text.ts";
@@ -26,7 +27,7 @@ export type GenerationParts = {
   readonly adaptedFrom: number;
 };
 
-/** @throws {session/aborted} once the signal has fired */
+/** @throws {session/aborted} once the signal has fired, {input/invalid} where the masks take too much work */
 export async function* generate(parts: GenerationParts, request: CompletionRequest): AsyncGenerator<CompletionStep, void, void> {
   const { decoder, grammars, eosId, sequence } = parts;
   const { vocabulary, markers } = grammars;
@@ -34,6 +35,7 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
   const answer = new AnswerReader({ vocabulary, markers, stop: request.stop });
   const shown = new ShownBytes(vocabulary.erased);
   const show = ({ tokenId, logProb }: Alternative): TokenLogProb => ({ tokenId, logProb, bytes: shown.of(vocabulary.bytesOf(tokenId)) });
+  const work = new MaskWork();
   let masked = false;
   let stopped = false;
   let row = await prefill(parts, request);
@@ -41,6 +43,7 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
     const mask = constraint.mask();
     const choice = chooseToken(decoder, row, { ...request, mask, random: () => uniform(request.seed, index) });
     constraint.accept(choice.tokenId);
+    checkWork(constraint.work, index + 1);
     const deltas = answer.push(choice.tokenId);
     masked ||= mask !== undefined;
     stopped = choice.tokenId === eosId || answer.stopped;
@@ -48,7 +51,7 @@ export async function* generate(parts: GenerationParts, request: CompletionReque
     yield { kind: "token", ...show(choice), topLogProbs: choice.top.map(show), masked: mask !== undefined, special, deltas };
     shown.push(vocabulary.bytesOf(choice.tokenId));
     if (stopped || index + 1 === request.maxTokens) break;
-    if (index % TOKENS_PER_PAUSE === 0) await parts.pause();
+    if (work.isDueToPause(constraint.work) || index % TOKENS_PER_PAUSE === 0) await parts.pause();
     checkAlive(parts, request);
     run(parts, [choice.tokenId], 0);
     row = 0;

@@ -65,7 +65,9 @@ export class Automaton {
     for (const stack of stacks) {
       if (stack === undefined) continue;
       this.#work += 1 + textsTried(stack) / TEXTS_PER_STEP;
-      yield* step(stack, byte);
+      const next = step(stack, byte);
+      this.#work += Math.max(0, next.length - 1);
+      yield* next;
     }
   }
 
@@ -95,7 +97,7 @@ export class Automaton {
     return stacks.every((stack, index) => stack === state.stacks[index]) ? state : this.#state(byKey(stacks), state.quoted, state.marked);
   }
 
-  /** Steps of single alternatives that were worked out so far, long lists of texts counted for more. */
+  /** Steps of single alternatives that were worked out so far, each with whatever else it led to; long lists of texts counted for more. */
   get work(): number {
     return this.#work;
   }

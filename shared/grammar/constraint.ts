@@ -28,14 +28,38 @@ export class Constraint {
   #begun = false;
   #called = false;
   #ended = false;
+  #work = 0;
 
   constructor(options: ConstraintOptions) {
     this.#options = options;
     this.#text = options.text?.start;
   }
 
+  /** Steps that this answer's masks have taken: those that another answer had made before cost it nothing. */
+  get work(): number {
+    return this.#work;
+  }
+
   /** The mask for the next token, undefined where every token is free. */
   mask(): TokenMask | undefined {
+    return this.#counted(() => this.#mask());
+  }
+
+  /** Takes note of the token that was chosen. */
+  accept(id: number): void {
+    this.#counted(() => this.#accept(id));
+  }
+
+  /** The grammars are other answers', too, but nobody else's step comes between. */
+  #counted<Value>(step: () => Value): Value {
+    const { calls, text } = this.#options;
+    const before = (calls?.work ?? 0) + (text?.work ?? 0);
+    const value = step();
+    this.#work += (calls?.work ?? 0) + (text?.work ?? 0) - before;
+    return value;
+  }
+
+  #mask(): TokenMask | undefined {
     const { calls, text, mustCall, markers, eosId } = this.#options;
     if (this.#call !== undefined) return calls?.mask(this.#call);
     if (this.#ended) return { kind: "allow", ids: [eosId] };
@@ -47,8 +71,7 @@ export class Constraint {
     return this.#mayOpen && !this.#begun ? alsoAllowing(mask, markers.openId) : mask;
   }
 
-  /** Takes note of the token that was chosen. */
-  accept(id: number): void {
+  #accept(id: number): void {
     const { calls, text, single, markers, eosId } = this.#options;
     this.#begun = true;
     if (this.#call !== undefined && calls !== undefined) {

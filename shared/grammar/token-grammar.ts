@@ -32,6 +32,11 @@ export class TokenGrammar {
     this.#trie = trie;
   }
 
+  /** Steps that its masks have taken so far, for whichever answer. */
+  get work(): number {
+    return this.#automaton.work;
+  }
+
   /** What can come next: plain tokens that fit, and the end where the text may end. The shorter of two lists, ascending. */
   mask(state: State): TokenMask {
     const known = this.#masks.get(state);
