@@ -69,8 +69,10 @@ function checkAt(written: unknown, value: unknown, place: Place): string[] {
     const { items, prefixItems: { length: first } = [] } = schema;
     return items === undefined ? [] : value.slice(first).flatMap((each, index) => checkAt(items, each, below(`[${first + index}]`, place)));
   }
-  if (value !== null && typeof value === "object") return checkMembers(schema, value, { ...place, beside: mayHaveMore(written, place) });
-  return [];
+  if (value === null || typeof value !== "object") return [];
+  // As they were written: the shape leaves out a member of the name __proto__.
+  const properties = isRecord(written["properties"]) ? written["properties"] : {};
+  return checkMembers({ ...schema, properties }, value, { ...place, beside: mayHaveMore(written, place) });
 }
 
 /** Of a number itself, of a text its length; of anything else nothing is measured. */
@@ -91,12 +93,12 @@ function mayHaveMore(schema: Readonly<Record<string, unknown>>, { beside }: Plac
 // Where one of these stands and no members are declared, it alone says what fits.
 const ELSEWHERE = ["$ref", "const", "enum", "anyOf", "oneOf", "allOf"];
 
-function checkMembers({ properties, required = [], additionalProperties }: Schema, value: object, place: Place): string[] {
+/** What every object inherits is neither declared nor given. */
+function checkMembers({ properties = {}, required = [], additionalProperties }: Schema, value: object, place: Place): string[] {
   const { path, beside: open } = place;
-  const missing = required.filter((name) => !(name in value)).map((name) => `${path}.${name} must be given, got nothing`);
+  const missing = required.filter((name) => !Object.hasOwn(value, name)).map((name) => `${path}.${name} must be given, got nothing`);
   const wrong = Object.entries(value).flatMap(([name, member]) => {
-    const schema = properties?.[name];
-    if (schema !== undefined) return checkAt(schema, member, below(`.${name}`, place));
+    if (Object.hasOwn(properties, name)) return checkAt(properties[name], member, below(`.${name}`, place));
     const asked = additionalProperties !== false && required.includes(name);
     return open || asked ? [] : [`${path} must have only declared arguments, got ${name}`];
   });

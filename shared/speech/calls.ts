@@ -96,11 +96,11 @@ export function parseObject(text: string): Record<string, unknown> | undefined {
   return isNestedDeeper(value) ? undefined : value;
 }
 
-/** The text as a JSON object of any depth, or undefined where it is none. */
+/** The text as a JSON object of any depth, or undefined where it is none. It inherits nothing: what is asked for by name is there only where the text has it. */
 export function parseBody(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return value !== null && typeof value === "object" && !Array.isArray(value) ? { ...value } : undefined;
+    return value !== null && typeof value === "object" && !Array.isArray(value) ? Object.assign(Object.create(null), value) : undefined;
   } catch {
     return undefined;
   }

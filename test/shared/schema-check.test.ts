@@ -77,6 +77,16 @@ describe("checkArguments", () => {
     expect([of({ p: { a: "", b: 1 } }), of({ p: { a: "" } })]).toEqual([[], ["Book.p.b must be given, got nothing"]]);
   });
 
+  it("takes for declared and for given what is, and nothing that every object inherits", () => {
+    const inherited = ["constructor", "toString", "__proto__"];
+    const own = (name: string, value: unknown): unknown => JSON.parse(JSON.stringify({ x: value }).replace('"x"', JSON.stringify(name)));
+    for (const name of inherited) {
+      expect(problems({ properties: a }, own(name, 1))).toEqual([`Book.rooms must have only declared arguments, got ${name}`]);
+      expect(problems({ properties: a, required: [name] }, {})).toEqual([`Book.rooms.${name} must be given, got nothing`]);
+      expect(problems({ properties: own(name, { type: "string" }) }, own(name, 1))).toEqual([`Book.rooms.${name} must be string, got 1`]);
+    }
+  });
+
   it("lets through what it does not know", () => {
     expect(problems({ pattern: "^x$", format: "date" }, "y")).toEqual([]);
     expect(problems({ type: 7 }, "y")).toEqual([]);

@@ -1,7 +1,7 @@
-/** Answers compared as they are written: no digit of a number is lost. */
+/** Answers compared as they are written: no digit of a number is lost. Arguments are those that were written. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
-import { sameAnswer } from "../../../shared/speech/calls.ts";
+import { parseObject, sameAnswer } from "../../../shared/speech/calls.ts";
 
 const calling = (text: string): ChatMessage => ({
   role: "assistant",
@@ -19,5 +19,13 @@ describe("sameAnswer", () => {
     ['{"a": ', "{}", false],
   ])("takes %s and %s for the same: %s", (left, right, same) => {
     expect(sameAnswer(calling(left), calling(right))).toBe(same);
+  });
+});
+
+describe("parseObject", () => {
+  it("has the members that were written, and none that every object inherits", () => {
+    const read = parseObject('{"__proto__": 1}');
+    expect(Object.entries(read ?? {})).toEqual([["__proto__", 1]]);
+    expect([read?.["constructor"], "toString" in (read ?? {})]).toEqual([undefined, false]);
   });
 });
