@@ -38,6 +38,7 @@ import { notesFor } from "./notes.ts";
 import { PersonalLines } from "./personal.ts";
 import type {
   AbsorbResult,
+  AddResult,
   AdvanceResult,
   AgentPort,
   EventUse,
@@ -253,7 +254,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return [...asked, ...own];
   }
 
-  async addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined> {
+  async addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<AddResult | undefined> {
     return this.#inLine(line, () => this.#suite.add(line, suiteCase, actor));
   }
 

@@ -94,6 +94,9 @@ export type GivenNote = Pick<
 
 export type AbsorbResult = { status: "absorbed" } | { status: "stale"; stable: number };
 
+/** `full`: there are as many cases as there may be; `long`: they have as many characters. */
+export type AddResult = "added" | "full" | "long";
+
 /** Whether the agent's engine has a version's adapter now. */
 export type LoadResult = { status: "loaded" } | { status: "failed"; error: ErrorRecord };
 
@@ -179,7 +182,7 @@ export interface AgentPort {
   withdrawn(line: string, eventIds: readonly string[]): Promise<Withdrawn[] | undefined>;
   /** What a candidate must still do, oldest first. */
   suite(line: string): Promise<SuiteCase[] | undefined>;
-  addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<"added" | "full" | undefined>;
+  addCase(line: string, suiteCase: SuiteCase, actor: Actor): Promise<AddResult | undefined>;
   /** Whether it was there. */
   dropCase(line: string, caseId: string, actor: Actor): Promise<boolean | undefined>;
   /**

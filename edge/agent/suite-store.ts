@@ -16,6 +16,8 @@ const TAKE_OVER = `
 
 /** Most cases of corrections, and most that people wrote: each is answered twice for every candidate. */
 export const MOST_CASES = 100;
+/** Of what people wrote, as JSON: trainer and dashboard are told of all cases at once, and a call between objects carries 32 MiB. */
+export const MOST_CHARACTERS = 8_388_608;
 
 type Row = { position: number; version: number | null; record: string };
 type LearnedRow = { position: number; version: number; expect: string };
@@ -58,6 +60,13 @@ export class SuiteStore {
   count(line: string, source: SuiteCase["source"]): number {
     const query = "SELECT count(*) AS cases FROM suite_cases WHERE line = ? AND source = ?";
     return this.#sql.exec<{ cases: number }>(query, line, source).one().cases;
+  }
+
+  /** Characters of what people wrote, but for one case. */
+  writtenCharacters(line: string, besides: string): number {
+    const query =
+      "SELECT coalesce(sum(length(record)), 0) AS characters FROM suite_cases WHERE line = ? AND source = 'person' AND case_id <> ?";
+    return this.#sql.exec<{ characters: number }>(query, line, besides).one().characters;
   }
 
   isWritten(line: string, caseId: string): boolean {

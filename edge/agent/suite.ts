@@ -6,9 +6,10 @@ import type { Actor } from "../../shared/api.ts";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
 import { overrules, type LearnedCase, type SuiteCase } from "../../shared/suite.ts";
 import type { Lines } from "./lines.ts";
+import type { AddResult } from "./port.ts";
 import { tipOf } from "./release.ts";
 import type { AgentStore } from "./store.ts";
-import { type KeptCase, MOST_CASES } from "./suite-store.ts";
+import { type KeptCase, MOST_CASES, MOST_CHARACTERS } from "./suite-store.ts";
 
 type Named = { readonly caseId: string };
 type Expecting = Pick<SuiteCase, "expect">;
@@ -26,9 +27,10 @@ export class Suite {
   }
 
   /** A case that a person wrote; one that is there already takes the new name. */
-  add(line: string, suiteCase: SuiteCase, actor: Actor): "added" | "full" {
+  add(line: string, suiteCase: SuiteCase, actor: Actor): AddResult {
     const { suite } = this.#store;
     if (!suite.isWritten(line, suiteCase.caseId) && suite.count(line, "person") >= MOST_CASES) return "full";
+    if (suite.writtenCharacters(line, suiteCase.caseId) + JSON.stringify(suiteCase).length > MOST_CHARACTERS) return "long";
     suite.put(line, suiteCase);
     this.#lines.touch(line, "suite", { actor, reason: `${suiteCase.caseId} added` });
     return "added";

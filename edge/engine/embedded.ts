@@ -36,11 +36,23 @@ export function createEmbeddedEngine(bucket: R2Bucket): Engine {
 
 type Bound = Pick<Env, "ARTIFACTS" | "BASE_DIGEST">;
 
-/** @throws {input/invalid} where the prompt leaves no room for an answer, naming what to shorten */
-export async function checkRoom(env: Bound, { messages, tools }: Pick<EngineTurn, "messages" | "tools">): Promise<void> {
+/**
+ * @param least what the answer has to hold
+ * @throws {input/invalid} where the prompt leaves no room for an answer, naming what to shorten, or none for what is expected of it
+ */
+export async function checkRoom(
+  env: Bound,
+  { messages, tools, least }: Pick<EngineTurn, "messages" | "tools"> & { least: string },
+): Promise<void> {
   const policy = await policyOf(env);
   const promptCount = encodeAll(policy, { messages, tools, addGenerationPrompt: true }).length;
-  fitContext({ messages, tools }, { promptCount, answerLimit: undefined, contextTokens: policy.contextTokens });
+  const left = fitContext({ messages, tools }, { promptCount, answerLimit: undefined, contextTokens: policy.contextTokens });
+  const { length: expected } = policy.tokenizer.encode(least);
+  if (expected > left)
+    throw invalid(
+      "expect",
+      `at most ${left} tokens expected, which a prompt of ${promptCount} leaves of ${policy.contextTokens} tokens of context, got ${expected}`,
+    );
 }
 
 /**

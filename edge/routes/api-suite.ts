@@ -5,9 +5,9 @@ import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { Expectation, type SuiteCase } from "../../shared/suite.ts";
 import { agentOf } from "../agent/port.ts";
-import { checkExpectation } from "../agent/suite-check.ts";
+import { checkExpectation, longestOf } from "../agent/suite-check.ts";
 import { caseIdOf } from "../agent/suite.ts";
-import { MOST_CASES } from "../agent/suite-store.ts";
+import { MOST_CASES, MOST_CHARACTERS } from "../agent/suite-store.ts";
 import { checkRoom } from "../engine/embedded.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
@@ -46,7 +46,7 @@ export function mountSuite(app: App): void {
     checkExpectation(request.expect, tools);
     const { instructions, engine } = agent.settings;
     const asked = { messages: withInstructions(instructions, request.messages), tools, expect: request.expect };
-    if (engine.kind === "embedded") await checkRoom(context.env, asked);
+    if (engine.kind === "embedded") await checkRoom(context.env, { ...asked, least: longestOf(request.expect) });
     const suiteCase: SuiteCase = {
       ...asked,
       caseId: await caseIdOf(asked),
@@ -57,6 +57,11 @@ export function mountSuite(app: App): void {
     const status = await agentOf(context.env, name).addCase(SHARED_LINE, suiteCase, actorOf(context));
     if (status === "full")
       throw new AppError("input/invalid", `suite: at most ${MOST_CASES} cases expected, got one more; delete one that says little`);
+    if (status === "long")
+      throw new AppError(
+        "input/invalid",
+        `suite: at most ${MOST_CHARACTERS} characters of JSON in all cases together expected, got more with this one; delete one that says little`,
+      );
     return context.json(suiteCase, 201);
   });
 
