@@ -51,9 +51,14 @@ export async function parseJson<Value>(request: Request, schema: ZodType<Value>)
   return parseWith(schema, await readJson(request));
 }
 
-/** @throws {input/invalid} where the body is not JSON. */
+/** @throws {input/invalid} where the body is not JSON in UTF-8, as it stands. */
 export async function readJson(request: Request): Promise<unknown> {
-  const text = await request.text();
+  const encoding = request.headers.get("content-encoding") ?? "identity";
+  if (encoding.toLowerCase() !== "identity")
+    throw new AppError("input/invalid", `content-encoding: a body as it stands expected, got one in ${encoding}; send it uncompressed`, {
+      details: { param: "content-encoding" },
+    });
+  const text = decode(await request.arrayBuffer());
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -61,9 +66,21 @@ export async function readJson(request: Request): Promise<unknown> {
   }
 }
 
+/** What is no UTF-8 would be read as other words than were sent. */
+function decode(bytes: ArrayBuffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch (cause) {
+    throw new AppError("input/invalid", `body: JSON in UTF-8 expected, got ${bytes.byteLength} bytes that are none`, { cause });
+  }
+}
+
+/** The first member that is wrong is told, so none behind it is looked at: a list may have half a million, and their issues would not fit the stack. */
+const CONTEXT = { error: issueWords, abortEarly: true };
+
 /** @throws {input/invalid} naming the first member that is wrong as `param`. */
 export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value {
-  const parsed = schema.safeParse(value, { error: issueWords });
+  const parsed = schema.safeParse(value, CONTEXT);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = issue?.path.map(String).join(".") ?? "";

@@ -1,11 +1,12 @@
 /**
- * What zod refuses, in the words of every other refusal: what was expected, then what came (pure). A schema's own words come before these; patterns, unions
- * without a discriminator and keys of records, which have none to offer, keep the library's.
+ * What zod refuses, in the words of every other refusal: what was expected, then what came (pure). A schema's own words come before these; patterns, and unions
+ * without a discriminator, which have none to offer, keep the library's.
  */
 import type { core } from "zod";
 import { count } from "../shared/count.ts";
 
 const SHOWN = 60; // characters of a text that was sent, at most
+const NAMED = 5; // members that are not known, at most
 
 /** An error map of zod. @returns undefined for what is left to the library's own words */
 export function issueWords(issue: core.$ZodRawIssue): string | undefined {
@@ -29,6 +30,7 @@ export function issueWords(issue: core.$ZodRawIssue): string | undefined {
       return issue.format === "regex" ? undefined : `${issue.format} expected, got ${shown(issue.input)}`;
     case "not_multiple_of":
     case "invalid_key":
+      return keyWords(issue.issues);
     case "invalid_element":
     case "custom":
       return undefined;
@@ -53,8 +55,15 @@ function bounded(side: string, limit: number, got: unknown): string {
   return `${side} ${limit} expected, got ${shown(got)}`;
 }
 
+/** What is wrong with the name of a member, which stands before it. */
+function keyWords(issues: unknown): string | undefined {
+  const [first]: unknown[] = Array.isArray(issues) ? issues : [];
+  return typeof first === "object" && first !== null && "message" in first ? `its name: ${String(first.message)}` : undefined;
+}
+
 function unknownMembers(names: readonly string[]): string {
-  return `unknown ${names.length === 1 ? "member" : "members"} ${names.join(", ")}: remove ${names.length === 1 ? "it" : "them"}`;
+  const rest = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
+  return `unknown ${names.length === 1 ? "member" : "members"} ${names.slice(0, NAMED).join(", ")}${rest}: remove ${names.length === 1 ? "it" : "them"}`;
 }
 
 function shown(value: unknown): string {

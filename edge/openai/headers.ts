@@ -3,6 +3,7 @@
  * from the members of the body by which OpenClaw-RL's clients say the same.
  */
 import { z } from "zod";
+import { wholeNumber } from "../whole-number.ts";
 import { invalid } from "./refuse.ts";
 
 const MAX_NAME = 256;
@@ -79,7 +80,7 @@ function parseFlag(value: string | null): boolean | undefined {
 
 function parseCount(value: string | null, param: string): number | undefined {
   if (value === null) return undefined;
-  const count = z.coerce.number().int().min(0).safeParse(value);
+  const count = wholeNumber().safeParse(value);
   if (count.success) return count.data;
   throw invalid(param, `a count from 0 expected, got ${value}`);
 }

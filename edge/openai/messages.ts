@@ -122,6 +122,7 @@ export type Place = (index: number, member?: "content" | "tool_calls" | "tool_ca
 export function checkConversation(conversation: readonly ChatMessage[], place: Place = ownPlace): void {
   conversation.forEach((message, index) => checkContent(message, index, place));
   checkCalls(conversation, place);
+  if (conversation.length === 0) throw invalid(place(0), "a message or the result of a call expected, got none");
   const last = conversation.length - 1;
   if (conversation[last]?.role === "assistant")
     throw invalid(place(last), "the last message must be from user, tool or system, got assistant; answers are not continued");

@@ -16,6 +16,7 @@ import { checkTools, ToolChoiceParameter, Tools } from "./tools.ts";
 
 const MAX_STOPS = 4; // this and the next as the API
 const MAX_TOP_LOGPROBS = 20;
+const MAX_PAIRS = 16;
 
 export const Parameters = z.object({
   model: z.string().min(1),
@@ -38,9 +39,11 @@ export const Parameters = z.object({
   store: z.boolean().nullish(),
   user: z.string().max(256).nullish(),
   safety_identifier: z.string().max(256).nullish(),
+  // Counted first: a record of any size would be gone through pair by pair.
   metadata: z
-    .record(z.string().max(64), z.string().max(512))
-    .refine((pairs) => Object.keys(pairs).length <= 16, "at most 16 pairs expected")
+    .record(z.string(), z.unknown())
+    .refine((pairs) => Object.keys(pairs).length <= MAX_PAIRS, `at most ${MAX_PAIRS} pairs expected`)
+    .pipe(z.record(z.string().max(64), z.string().max(512)))
     .nullish(),
   session_id: z.string().nullish(),
   turn_type: TurnType.nullish(),

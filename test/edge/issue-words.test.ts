@@ -27,6 +27,13 @@ describe("issueWords", () => {
     ["a text of another length", z.string().length(2), "ab😀", "exactly 2 characters expected, got 3"],
     ["an unknown member", z.strictObject({}), { a: 1 }, "unknown member a: remove it"],
     ["unknown members", z.strictObject({}), { a: 1, b: 2 }, "unknown members a, b: remove them"],
+    [
+      "many unknown members",
+      z.strictObject({}),
+      { a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7 },
+      "unknown members a, b, c, d, e and 2 more: remove them",
+    ],
+    ["a name that may not be", z.record(z.string().max(2), z.string()), { abc: "" }, "its name: at most 2 characters expected, got 3"],
     ["no kind that there is", z.discriminatedUnion("kind", [z.object({ kind: z.literal("a") })]), { kind: "b" }, '"a" expected, got "b"'],
   ])("says of %s what was expected and what came", (_, schema, value, said) => {
     expect(saidOf(schema, value)).toBe(said);

@@ -1,5 +1,6 @@
 /** Requests that no client of ours sends, and others do: each is answered by what it is, never by a fault of the server. */
 import { request } from "node:http";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { call, judgement, putAgent } from "../../helpers/call.ts";
 import { bearer, withEdge } from "../../helpers/edge.ts";
@@ -51,6 +52,61 @@ describe("a GET with a body in chunks", () => {
       asked.end("{}");
     });
     expect(status).toBe(200);
+  });
+});
+
+describe("a body", () => {
+  const post = (path: string, sent: Uint8Array<ArrayBuffer> | string, headers: Record<string, string> = {}) =>
+    fetch(`${edge.url}${path}`, { method: "POST", headers: bearer(edge.keys.client, headers), body: sent });
+  const CHAT = "/v1/chat/completions";
+  const hello = JSON.stringify({ model: "odd", max_tokens: 2, messages: [{ role: "user", content: "Hello" }] });
+  const many = (item: string, count: number): string => Array.from({ length: count }, () => item).join();
+  const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+
+  it.each([
+    ["messages that are none", CHAT, `{"model": "odd", "messages": [${many("1", 300_000)}]}`, "messages.0"],
+    ["messages of no role", CHAT, `{"model": "odd", "messages": [${many("{}", 300_000)}]}`, "messages.0.role"],
+    [
+      "calls that are none",
+      CHAT,
+      `{"model": "odd", "messages": [{"role": "assistant", "tool_calls": [${JSON.stringify(call)}, ${many("{}", 200_000)}]}]}`,
+      "messages.0.tool_calls.1.id",
+    ],
+    ["items that are none", "/v1/responses", `{"model": "odd", "input": [${many("1", 300_000)}]}`, "input.0"],
+  ])("of half a million %s is refused by the first", async (_, path, sent, param) => {
+    await putAgent(edge, "odd");
+    const response = await post(path, sent);
+    const { error } = (await response.json()) as { error: { param: string } };
+    expect({ status: response.status, param: error.param }).toEqual({ status: 400, param });
+  });
+
+  it("of many pairs of metadata is refused for their number", async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 80_000 }, (_, n) => [String(n), 1]));
+    const response = await post(CHAT, JSON.stringify({ ...JSON.parse(hello), metadata }));
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("metadata: at most 16 pairs expected")]);
+  });
+
+  it("that is compressed, or no UTF-8, is refused as that, and not read as something else", async () => {
+    await putAgent(edge, "odd");
+    const zipped = await post(CHAT, new Uint8Array(gzipSync(hello)), { "content-encoding": "gzip" });
+    expect([zipped.status, await zipped.text()]).toEqual([400, expect.stringContaining("content-encoding: a body as it stands expected")]);
+    const broken = Buffer.from(hello.replace("Hello", "Hell~"));
+    broken[broken.indexOf("~")] = 0xff;
+    const latin = await post(CHAT, new Uint8Array(broken));
+    expect([latin.status, await latin.text()]).toEqual([400, expect.stringContaining("body: JSON in UTF-8 expected")]);
+    expect((await post(CHAT, hello)).status).toBe(200);
+  });
+
+  it("that says how often it was tried in other than digits is refused", async () => {
+    await putAgent(edge, "odd");
+    for (const count of ["", "0x1", "1e3", "-1"])
+      expect([count, (await post(CHAT, hello, { "x-stainless-retry-count": count })).status]).toEqual([count, 400]);
+  });
+
+  it("of items that say nothing of the conversation is refused", async () => {
+    await putAgent(edge, "odd");
+    const response = await post("/v1/responses", JSON.stringify({ model: "odd", input: [{ type: "mcp_call" }] }));
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('"param":"input"')]);
   });
 });
 
