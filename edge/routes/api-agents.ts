@@ -76,8 +76,8 @@ export const AuditQuery = BackwardPage.extend({
   version: wholeNumber().optional(),
 });
 export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
-export const LinesQuery = z.object({ after: z.string().max(200).optional(), limit: PageLimit });
-export const EventsQuery = z.object({ cursor: Cursor, limit: PageLimit });
+export const LinesQuery = z.strictObject({ after: z.string().max(200).optional(), limit: PageLimit });
+export const EventsQuery = z.strictObject({ cursor: Cursor, limit: PageLimit });
 /** Of a change of settings, each made of what another change left. */
 const MOST_ATTEMPTS = 20;
 

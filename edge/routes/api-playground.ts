@@ -4,12 +4,13 @@
  */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
-import type { LineHead } from "../../shared/policy.ts";
+import { type LineHead, SHARED_LINE } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import { agentOf } from "../agent/port.ts";
 import type { App, Env } from "../env.ts";
 import { parseWith, readJson } from "../http-errors.ts";
 import { parseTurnHeaders } from "../openai/headers.ts";
+import { invalid } from "../openai/refuse.ts";
 import { parseChatRequest } from "../openai/request.ts";
 import { answerTurn, offerOf, requireHead, scopeOf, sessionNameOf } from "./answering.ts";
 import { respond } from "./completions.ts";
@@ -28,6 +29,7 @@ export function mountPlayground(app: App): void {
   app.post("/api/agents/:agent/playground", async (context) => {
     const agent = agentParam(context);
     const { version, line, ...rest } = parseWith(PlaygroundRequest, await readJson(context.req.raw));
+    if (version === null && line !== SHARED_LINE) throw invalid("line", `a version of ${line} expected beside it, got none`);
     const body = { ...rest, model: agent, ...(version === null ? {} : { store: false }) };
     const request = parseChatRequest(body);
     const head = await requireHead(context, agent);

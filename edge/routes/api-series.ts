@@ -10,7 +10,7 @@ const STEP_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 const DEFAULT_POINTS = { hour: 48, day: 30 } as const;
 const MOST_POINTS = 1_000;
 
-export const SeriesQuery = z.object({
+export const SeriesQuery = z.strictObject({
   step: z.enum(["hour", "day"]).default("day"),
   /** Default: now. */
   to: z.iso.datetime().optional(),

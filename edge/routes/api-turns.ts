@@ -10,7 +10,7 @@ import { wholeNumber } from "../whole-number.ts";
 
 const REWARDS = { "-1": -1, "0": 0, "1": 1 } as const;
 
-export const TurnsQuery = z.object({
+export const TurnsQuery = z.strictObject({
   before: wholeNumber().optional(),
   /** Each with all that followed it. */
   limit: wholeNumber({ least: 1, most: 50 }).default(20),

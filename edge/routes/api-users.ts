@@ -17,7 +17,7 @@ const AT_ONCE = 20; // sessions that are told at the same time
 const UserParam = z.object({
   user: z.string().regex(/^u_[0-9a-f]{16}$/, "must be the id of a user, u_ and 16 digits; GET /api/users?key=&user= tells it"),
 });
-export const WhoQuery = z.object({
+export const WhoQuery = z.strictObject({
   /** The id of the key under which the user came. */
   key: z.string().min(1).max(100),
   /** `safety_identifier` or `user` as the request had it; left out: the key itself. */

@@ -16,10 +16,10 @@ import { wholeNumber } from "../whole-number.ts";
 export const Cursor = wholeNumber().default(0);
 export const PageLimit = wholeNumber({ least: 1, most: 100 }).default(100);
 const VersionParam = z.object({ version: wholeNumber() });
-export const BackwardPage = z.object({ before: wholeNumber().optional(), limit: PageLimit });
+export const BackwardPage = z.strictObject({ before: wholeNumber().optional(), limit: PageLimit });
 
-/** Which line is meant: `shared`, or the id of a user who has one. */
-export const LineQuery = z.object({ line: z.string().min(1).max(200).default(SHARED_LINE) });
+/** Which line is meant (what is misspelt would be everybody's): `shared`, or the id of a user who has one. */
+export const LineQuery = z.strictObject({ line: z.string().min(1).max(200).default(SHARED_LINE) });
 
 /** A line that does not exist is found out by asking the agent. */
 export function lineQuery(context: Context<AppEnv>): string {

@@ -31,6 +31,30 @@ describe("numbers", () => {
   });
 });
 
+describe("a query", () => {
+  it.each([
+    "turns?verison=1",
+    "notes?usr=u",
+    "versions?limits=1",
+    "audit?olny=people",
+    "release?lnie=u",
+    "events?after=1",
+    "series?setp=day",
+  ])("%s is refused, and not answered as if nothing were asked", async (path) => {
+    await putAgent(edge, "odd");
+    const { status, body } = await call(edge, "admin", `GET /api/agents/odd/${path}`);
+    expect({ status, message: body.error?.message }).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^unknown member \w+: remove it$/),
+    });
+  });
+
+  it("that misspells whose note is meant deletes nobody's", async () => {
+    await putAgent(edge, "odd");
+    expect((await call(edge, "admin", "DELETE /api/agents/odd/notes/n_1?lnie=u")).status).toBe(400);
+  });
+});
+
 describe("GET /v1/models/:model", () => {
   it("takes a name, and no pattern", async () => {
     await putAgent(edge, "odd");

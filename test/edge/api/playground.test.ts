@@ -41,6 +41,11 @@ describe("POST /api/agents/:agent/playground", () => {
     expect((await turns())[0]?.keyId).toMatch(/^key_/);
   });
 
+  it("refuses a line without the version of it that is meant", async () => {
+    const response = await ask({ line: "u_0123456789abcdef", messages: HELLO });
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('"param":"line"')]);
+  });
+
   it("streams as chat completions do", async () => {
     const response = await ask({ version: 1, messages: HELLO, stream: true });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
