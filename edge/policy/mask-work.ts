@@ -4,9 +4,9 @@
  */
 import { AppError } from "../../shared/errors.ts";
 
-// A hundred thousand steps take about a third of a second on a slow core. A schema that people write takes some hundreds a token, and one of nested
-// expressions whose operator comes last thirteen thousand.
-const MOST_AT_FIRST = 1_000_000;
+// A hundred thousand steps take a third of a second on a slow core, and three times as long where alternatives are nested. A schema that
+// people write takes some hundreds a token, and one of nested expressions whose operator comes last thirteen thousand.
+const MOST_AT_FIRST = 500_000;
 const MOST_PER_TOKEN = 15_000;
 const MOST_PER_PAUSE = 20_000;
 
