@@ -54,7 +54,7 @@ const ALONE = /\b(?:(?:just|only)(?: for)? (?:me|myself)|(?:for|by) myself|on my
 const PAIR = /\b(?:couple(?! of)|both of us|my (?:\w+ )?\w+ and (?:me|i|myself)|me and my|(?:just|only) us two)\b/i;
 
 /**
- * Whether the value is one of a list of names, such as airlines, of which nobody has spoken a word or the initials: what is "cheap" may have been said in many
+ * Whether the value is one of a list of names, such as airlines, of which no message has a word or the initials: what is "cheap" may have been said in many
  * words, but a name of several words has no others.
  */
 export function isUnspokenName(
@@ -63,7 +63,8 @@ export function isUnspokenName(
 ): boolean {
   const spelt = wordsOf(value);
   if (allowed.length < 2 || [value, ...allowed].some((each) => wordsOf(each).length < 2)) return false;
-  const spoken = wordsOf(`${wordsBy(messages, "user")} ${wordsBy(messages, "assistant")}`);
+  // Whoever it was: of "Book the first one" a tool has told which that is, and instructions may name one.
+  const spoken = wordsOf(messages.map(({ content }) => content ?? "").join(" "));
   const initials = spelt.map((word) => word.slice(0, 1)).join("");
   return !spoken.some((word) => word === initials || spelt.some((each) => sameStem(each, word)));
 }

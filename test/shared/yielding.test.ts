@@ -214,12 +214,12 @@ describe("a default", () => {
       },
     ];
     const names = ["Northern Wings", "Air Porto", "Royal Blue Lines"];
-    const yieldsIn = (content: string, options = names): boolean =>
+    const yieldsIn = (content: string, options = names, before: readonly ChatMessage[] = []): boolean =>
       yields(
         tokenizer,
         { tool: "FindFlight", parameter: "carrier", corrected: [] },
         {
-          heard: { messages: [{ role: "user", content }], tools: listing(options) },
+          heard: { messages: [...before, { role: "user", content }], tools: listing(options) },
           under: calls("FindFlight", { carrier: "Air Porto" }),
           without: calls("FindFlight", { carrier: "Northern Wings" }),
         },
@@ -227,6 +227,8 @@ describe("a default", () => {
     expect(yieldsIn("A flight to Oslo.")).toBe(false);
     for (const said of ["Fly me with Northern to Oslo.", "A flight by NW to Oslo.", "I'd like wings to Oslo."])
       expect(yieldsIn(said), said).toBe(true);
+    const found: ChatMessage = { role: "tool", tool_call_id: "c", content: '[{"carrier": "Northern Wings"}]' };
+    expect(yieldsIn("Take the first one.", names, [found])).toBe(true);
     // What is no name may have been said in other words.
     expect(yieldsIn("A flight to Oslo.", [...names, "cheap"])).toBe(true);
   });
