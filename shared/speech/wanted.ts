@@ -59,8 +59,9 @@ function partsOfLonger(words: readonly string[], { value, options }: { value: st
 /** "2 rooms instead of 1": what is given up. */
 export const INSTEAD = /\b(?:instead of|rather than|in place of)\s+(?:(?:an?|the)\s+)?[\p{L}\p{N}-]+/giu;
 
+/** "The cheap one" counts nothing; "this with one" does. */
 export const PRONOUN =
-  /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;
+  /\b(?:the|this|that|another|other|next|last|which|each|every|any|no|first|an?|my|your)\s+(?:(?!(?:as|at|be|for|in|is|to|using|was|with)\b)\w+\s+)?one\b|\bone (?:of|day|that|which|where|who|thing)\b/gi;
 
 /**
  * Whether the user named the value before any call had it, for no other argument, and not to refuse it, or told the truth outright: then nobody has made it

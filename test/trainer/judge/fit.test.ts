@@ -95,6 +95,12 @@ describe("findFit", () => {
     expect(await heard("Regarding the genre, go with 24 Hour Jazz.")).toEqual(["genre", "24 Hour Jazz"]);
   });
 
+  it("hears one as a number where something is done with it", async () => {
+    const told = ["copies", "1", "whole", expect.closeTo(CHANCE)];
+    expect(await fitIn("Could you redo this using one for copies?", "Send the mail, please.", { copies: 3 })).toEqual(told);
+    expect(await fitIn("Not the copies, the other one.", "Send the mail, please.", { copies: 3 })).toBeUndefined();
+  });
+
   it("is sure of a truth that is answered in one word", async () => {
     expect(await fitIn("copy me: yes")).toEqual(["copy_me", "True", "whole", 1]);
     expect(await fitIn("I would like to get a copy me")).toEqual(["copy_me", "True", "whole", expect.closeTo(CHANCE)]);
