@@ -28,9 +28,9 @@ export function issueWords(issue: core.$ZodRawIssue): string | undefined {
         : oneOf(issue.options ?? [], Object(issue.input)[issue.discriminator]);
     case "invalid_format":
       return issue.format === "regex" ? undefined : `${issue.format} expected, got ${shown(issue.input)}`;
-    case "not_multiple_of":
     case "invalid_key":
       return keyWords(issue.issues);
+    case "not_multiple_of":
     case "invalid_element":
     case "custom":
       return undefined;

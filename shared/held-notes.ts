@@ -40,7 +40,7 @@ export function mayHold(
 
 /**
  * Whether an answer does otherwise than the note has it, although nobody said so.
- * @param said.unread the call of the policy that leaves the argument out where it does not read the note, if it does: then whatever else the answer has was made up
+ * @param said.unread the call of the policy that does not read the note: where it leaves the argument out, whatever else the answer has there was made up
  */
 export function passesOver(
   note: Held & Partial<Pick<Note, "corrected">>,
@@ -49,8 +49,9 @@ export function passesOver(
   const { tool, parameter, value } = note;
   if (isReplyAspect(parameter)) return calls.length === 0 && text !== "" && reworded([note], { text, heard }) !== text;
   if (!isAspect(parameter)) {
-    const used = passedFor(note, { call: calls[0], heard, unread });
-    return used !== undefined && (unread !== undefined || isMadeUp(used, [note.corrected ?? undefined]));
+    const unfilled = leavesOut(note, { call: unread }) ? unread : undefined;
+    const used = passedFor(note, { call: calls[0], heard, unread: unfilled });
+    return used !== undefined && (unfilled !== undefined || isMadeUp(used, [note.corrected ?? undefined]));
   }
   if (parameter === "@tool") return calls[0]?.name === tool && !choosesTool(wordsBy(requestOf(heard.messages), "user"), tool);
   if (value === ASK_FIRST) return unaskedCalls([note], { calls, heard }).length > 0 || isAgreed(tool, { calls, heard });

@@ -90,10 +90,9 @@ function isOverruled(
  */
 export function tells(
   tokenizer: Tokenizer,
-  about: DefaultFor,
+  { tool, parameter, corrected }: DefaultFor,
   { without, heard: { messages, tools }, trust = "sure" }: Unlearned,
 ): boolean {
-  const { tool, parameter, corrected } = about;
   const args = without.call?.name === tool ? without.call.arguments : {};
   const owner = findTool(tools, tool);
   const read = owner && findParameter(owner, parameter);

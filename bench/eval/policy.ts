@@ -5,7 +5,7 @@ import { heardCorrection } from "../../shared/correction/heard.ts";
 import { withCorrection } from "../../shared/correction/put-right.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
-import { type Held, holdTo, leavesOut, passesOver } from "../../shared/held-notes.ts";
+import { type Held, holdTo, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
 import type { Engine } from "../../trainer/engine/engine.ts";
@@ -81,9 +81,8 @@ export class EvaluatedPolicy {
       const isElsewhere = a.call !== undefined && a.call.name !== tool && b.call?.name !== tool;
       if (isElsewhere || yields(this.#tokenizer, about, { under: a, without: b, heard })) return { text: b.text };
       const before = { text: a.text, calls: a.call === undefined ? [] : [a.call] };
-      const unread = leavesOut(note, b) ? b.call : undefined;
       // What the policy tells by itself is not held, whatever words it has.
-      return passesOver(note, { ...before, heard, unread }) && !tells(this.#tokenizer, about, { without: b, heard })
+      return passesOver(note, { ...before, heard, unread: b.call }) && !tells(this.#tokenizer, about, { without: b, heard })
         ? { ...a, held: { prompt, ...holdTo([note], { ...FREE_FORM, tools: heard.tools }, { before, heard }) } }
         : a;
     });

@@ -23,7 +23,7 @@ import { withSettledArguments } from "./settled-call.ts";
 import type { Answer, VersionAnswers } from "./version-answers.ts";
 import { type Asked, isRead, standingDefaults } from "./yielding-turn.ts";
 
-export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told, unfilled }: WithoutOverruled): Promise<Answer> {
+export async function holdAnswer(answers: VersionAnswers, { answer: under, standing, told, unread }: WithoutOverruled): Promise<Answer> {
   const { completion, heard } = answers.turn;
   const learned = new LearnedDefaults(answers);
   const tried = new Set<ServedNote>();
@@ -34,7 +34,7 @@ export async function holdAnswer(answers: VersionAnswers, { answer: under, stand
     const open = standing.filter((note) => !tried.has(note) && !learned.hasYielded(note) && mayHold(note, completion));
     // What the policy tells by itself is not held.
     const stands = (note: ServedNote): boolean => !told.has(note.noteId) && !isSaidOfAnother(note, { calls, heard });
-    const passes = (note: ServedNote): boolean => passesOver(note, { calls, text, heard, unread: unfilled.get(note.noteId) });
+    const passes = (note: ServedNote): boolean => passesOver(note, { calls, text, heard, unread });
     const due = nextOf(open.filter((note) => stands(note) && passes(note)));
     const isLast = due.every(asksFirst); // or no note is due
     if (isLast) {

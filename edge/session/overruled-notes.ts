@@ -18,8 +18,8 @@ export type WithoutOverruled = {
   readonly standing: readonly ServedNote[];
   /** Ids of notes about arguments that the policy fills by itself with what was said, whatever words that has. */
   readonly told: ReadonlySet<string>;
-  /** By the ids of those about arguments that it leaves out by itself, its call: another value than the note's was made up in reading it. */
-  readonly unfilled: ReadonlyMap<string, NonNullable<Answer["call"]>>;
+  /** Its call where it was asked without notes: what it leaves out there was made up in reading them. */
+  readonly unread: Answer["call"];
 };
 
 /** The answer without the notes that yield. What the version has learned about their arguments must not speak for the user, so a version before that is asked. */
@@ -27,28 +27,26 @@ export async function withoutOverruledNotes(answers: VersionAnswers, under: Answ
   const { notes } = under.completion;
   const { policy, heard } = answers.turn;
   const told = new Set<string>();
-  const unfilled = new Map<string, NonNullable<Answer["call"]>>();
   if (!notes.some((note) => isAboutCall(note, under)))
-    return { answer: await withoutOtherTools(answers, under), standing: notes, told, unfilled };
+    return { answer: await withoutOtherTools(answers, under), standing: notes, told, unread: undefined };
   const learned = (some: readonly ServedNote[]): ServedDefault | undefined =>
     under.defaults.findLast((each) => some.some((note) => note.tool === under.call?.name && samePlace(each, note)));
   const without = await answers.askBefore(learned(notes), { notes: unread(notes) });
-  if (without === undefined) return { answer: under, standing: notes, told, unfilled };
+  if (without === undefined) return { answer: under, standing: notes, told, unread: undefined };
   if (without.call?.name !== under.call?.name) {
     const own = await withoutRead(answers, under);
-    if (own !== undefined && (await isDueInstead(answers, own, under))) return { answer: own, standing: notes, told, unfilled };
+    if (own !== undefined && (await isDueInstead(answers, own, under))) return { answer: own, standing: notes, told, unread: undefined };
   }
   const yielding = notes.filter((note) => {
     const about = { ...note, corrected: note.corrected === null ? [] : [note.corrected] };
     if (tells(policy.tokenizer, about, { without, heard })) told.add(note.noteId);
-    if (without.call !== undefined && leavesOut(note, without)) unfilled.set(note.noteId, without.call);
     return yields(policy.tokenizer, about, { under, without, heard });
   });
   const standing = notes.filter((note) => !yielding.includes(note));
   const left = yielding.length === 0 ? under : await answers.askBefore(learned(yielding), { notes: standing });
   return left === undefined
-    ? { answer: under, standing: notes, told, unfilled }
-    : { answer: await ownBeside(answers, left, { without, told }), standing, told, unfilled };
+    ? { answer: under, standing: notes, told, unread: without.call }
+    : { answer: await ownBeside(answers, left, { without, told }), standing, told, unread: without.call };
 }
 
 /**
@@ -62,9 +60,8 @@ async function ownBeside(
   { without, told }: { without: Answer; told: ReadonlySet<string> },
 ): Promise<Answer> {
   const { notes, policyDigest } = under.completion;
-  const said = { calls: under.calls, text: under.text, heard: answers.turn.heard };
-  const isMissed = (note: ServedNote): boolean =>
-    !told.has(note.noteId) && leavesOut(note, without) && passesOver(note, { ...said, unread: without.call });
+  const said = { calls: under.calls, text: under.text, heard: answers.turn.heard, unread: without.call };
+  const isMissed = (note: ServedNote): boolean => !told.has(note.noteId) && leavesOut(note, without) && passesOver(note, said);
   const about = notes.filter((note) => isAboutCall(note, under) && (holds(note, under) || isMissed(note)));
   if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
   const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);

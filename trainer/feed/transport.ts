@@ -58,7 +58,7 @@ export class Transport {
     const { signal, fetch: send = fetch } = this.#options;
     const { method = "GET", body, timeoutMs = CALL_TIMEOUT_MS, mostBytes = MOST_ANSWER_BYTES } = options;
     const deadline = AbortSignal.timeout(timeoutMs);
-    let received: Omit<Received, "bytes"> & Partial<Received>;
+    let received: Omit<Received, "bytes"> & { readonly bytes: Received["bytes"] | undefined };
     try {
       const response = await send(`${this.#root}${path}`, {
         method,
@@ -69,7 +69,7 @@ export class Transport {
       const retryAfterMs = retryAfterOf(response.headers.get("retry-after"), Date.now());
       // Here, too, the edge may go away: a body that breaks off is an edge that was not reached.
       const bytes = await readBody(response, mostBytes);
-      received = { status: response.status, retryAfterMs, ...(bytes && { bytes }) };
+      received = { status: response.status, retryAfterMs, bytes };
     } catch (cause) {
       // Why it was told to stop is what there is to say: a lease that another trainer has now is no stop of this one.
       if (signal?.aborted === true && signal.reason instanceof AppError) throw signal.reason;
