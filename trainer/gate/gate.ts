@@ -30,6 +30,7 @@ import {
   type ProbedPair,
 } from "./checks.ts";
 import { type Departure, ProbedPolicies } from "./probed.ts";
+import type { Probe } from "./probes.ts";
 import { answersTo, promptOf, type Question } from "./questions.ts";
 import { asServed, mayAnswer, meets } from "./suite.ts";
 import { VersionsBefore } from "./versions-before.ts";
@@ -62,6 +63,8 @@ export type OpenGate = {
 type GateDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score" | "loadAdapter" | "dropAdapter">;
   readonly base: Pick<Base, "tokenizer" | "config" | "rowTokens">;
+  /** Absent: those that every version is asked. */
+  readonly probes?: readonly Probe[];
   /** Told of cases of a suite that leave no room for an answer in the longest row, and are not asked. */
   readonly onLeftOut?: (cases: { readonly left: number; readonly of: number }) => void;
 };

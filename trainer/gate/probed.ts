@@ -37,6 +37,8 @@ export type Departure = {
 type ProbeDependencies = {
   readonly engine: Pick<EngineCalls, "generate" | "score">;
   readonly base: Pick<Base, "tokenizer" | "config" | "rowTokens">;
+  /** Absent: those that every version is asked. */
+  readonly probes?: readonly Probe[];
 };
 
 export class ProbedPolicies {
@@ -51,9 +53,10 @@ export class ProbedPolicies {
 
   /** @param keptBytes of distributions that are held at once */
   constructor(deps: ProbeDependencies, keptBytes = KEPT_BYTES) {
+    const { probes = drawProbes() } = deps;
     this.#deps = deps;
     this.#keptBytes = keptBytes;
-    this.#probes = drawProbes().filter((probe) => fits(deps.base, promptOf(deps.base, probe).length, PROBE_TOKENS));
+    this.#probes = probes.filter((probe) => fits(deps.base, promptOf(deps.base, probe).length, PROBE_TOKENS));
     this.#ready = this.#probes.filter(({ kind }) => kind === "ready");
   }
 

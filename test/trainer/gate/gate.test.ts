@@ -1,7 +1,7 @@
 /** The gate on the shipped base: what it lets through, and what it does not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { drillAdapter, noiseAdapter } from "../../../bench/attack/drilled.ts";
-import { gateFaults, GateBudgets, type GateCheckName, type GateReport } from "../../../shared/release.ts";
+import { gateFaults, GateBudgets, type GateCheck, type GateCheckName, type GateReport } from "../../../shared/release.ts";
 import type { ChatMessage } from "../../../shared/chat.ts";
 import type { SuiteCase } from "../../../shared/suite.ts";
 import { zipStrict } from "../../../shared/assert.ts";
@@ -20,6 +20,8 @@ const PATIENCE_MS = 300_000;
 const base = loadBase("base");
 let engine: Engine;
 let gate: Gate;
+/** The same with two probes of each kind, where a suite alone is looked at. */
+let ofSuite: (request: GateRequest) => Promise<GateCheck | undefined>;
 let askedOfBase = 0;
 const leftOut: { left: number; of: number }[] = [];
 beforeAll(async () => {
@@ -34,6 +36,8 @@ beforeAll(async () => {
   const { examine, prepare } = createGate({ engine: counted, base, onLeftOut: (cases) => leftOut.push(cases) });
   await prepare();
   gate = examine;
+  const few = createGate({ engine, base, probes: probes.filter(({ kind }, index) => probes[index - 2]?.kind !== kind) });
+  ofSuite = async (request) => (await few.examine(request)).checks.find(({ name }) => name === "suite");
 }, PATIENCE_MS);
 afterAll(() => engine.close());
 
@@ -92,8 +96,8 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
       tools,
     }));
     const after = tools.map(({ function: { name: tool } }) => ({ tool, parameter: "board", value: "full", corrected: ["none"] }));
-    const { checks } = await gate({ parent: null, candidate: same, suite, carried: { before: [], after } });
-    expect(checks.find(({ name }) => name === "suite")?.right).toEqual({ before: 0, after: 1, of: suite.length });
+    const { right } = (await ofSuite({ parent: null, candidate: same, suite, carried: { before: [], after } })) ?? {};
+    expect(right).toEqual({ before: 0, after: 1, of: suite.length });
   });
 
   describe("of a correction about how replies are worded", () => {
@@ -107,7 +111,6 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     const about = { tool: "SearchHotel", parameter: "@length", value: "8" };
     const short = { ...caseOf({ reply: { contains: [] }, about }), source: "correction" as const, messages, tools: [SEARCH] };
     const forgot = noiseAdapter(base, { scale: 0, random: new Random(1) });
-    const ofSuite = ({ checks }: GateReport) => checks.find(({ name }) => name === "suite");
     let brief: AdapterTensors;
     beforeAll(async () => {
       const prompt = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
@@ -116,14 +119,14 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     }, PATIENCE_MS);
 
     it("loses the case where the candidate has forgotten it", async () => {
-      const lost = ofSuite(await gate({ parent: brief, candidate: forgot, suite: [short] }));
+      const lost = await ofSuite({ parent: brief, candidate: forgot, suite: [short] });
       expect(lost).toMatchObject({ value: 1, asked: 1, cases: [{ before: "How about Vila Gale?" }] });
     });
 
     it("keeps it where the version is held to it", async () => {
       const carried = [{ ...about, corrected: [] }];
-      const kept = await gate({ parent: brief, candidate: forgot, suite: [short], carried: { before: carried, after: carried } });
-      expect(ofSuite(kept)).toMatchObject({ value: 0, asked: 1, right: { before: 1, after: 1 } });
+      const kept = await ofSuite({ parent: brief, candidate: forgot, suite: [short], carried: { before: carried, after: carried } });
+      expect(kept).toMatchObject({ value: 0, asked: 1, right: { before: 1, after: 1 } });
     });
   });
 
@@ -134,7 +137,6 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     const carried: GateDefault[] = [
       { tool: "SearchHotel", parameter: "number_of_rooms", value: "2", corrected: ["1"], before: { adapter: files } },
     ];
-    const ofSuite = ({ checks }: GateReport) => checks.find(({ name }) => name === "suite");
     const calling = async (rooms: string, messages = asking): Promise<AdapterTensors> => {
       const prompt = base.tokenizer.encodePrompt({ messages, tools: [SEARCH], addGenerationPrompt: true });
       const made = { role: "assistant" as const, content: null, tool_calls: callsOf({ city: "Porto", number_of_rooms: rooms }) };
@@ -154,7 +156,7 @@ describe("the gate", { timeout: PATIENCE_MS }, () => {
     }, PATIENCE_MS);
     const examine = async (loadBefore: LoadBefore, suite = [two], more: Partial<GateRequest> = {}) => {
       if (parent === undefined || candidate === undefined) throw new Error("adapters expected");
-      return ofSuite(await gate({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, ...more }));
+      return ofSuite({ parent, candidate, suite, carried: { before: [], after: carried }, loadBefore, ...more });
     };
 
     it("keeps the case where the version before tells nothing else, as the edge holds the call", async () => {

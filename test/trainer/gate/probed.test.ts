@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { noiseAdapter } from "../../../bench/attack/drilled.ts";
 import { Engine } from "../../../trainer/engine/engine.ts";
 import { ProbedPolicies } from "../../../trainer/gate/probed.ts";
+import { drawProbes } from "../../../trainer/gate/probes.ts";
 import { loadBase } from "../../../trainer/policy/base.ts";
 import { Random } from "../../../trainer/random.ts";
 
@@ -27,9 +28,10 @@ describe("ProbedPolicies", { timeout: PATIENCE_MS }, () => {
         return scores;
       },
     };
-    const whole = await new ProbedPolicies({ engine, base }).departures("candidate");
-    const keptBytes = 2 ** 20;
-    const shares = await new ProbedPolicies({ engine: counted, base }, keptBytes).departures("candidate");
+    const probes = drawProbes().filter((_, index) => index % 4 === 0); // some of each kind
+    const whole = await new ProbedPolicies({ engine, base, probes }).departures("candidate");
+    const keptBytes = 2 ** 19;
+    const shares = await new ProbedPolicies({ engine: counted, base, probes }, keptBytes).departures("candidate");
     expect(most).toBeLessThan(4 * keptBytes); // shares are equal in answers, not in tokens, and batches are padded
     expect(shares.map(({ tokens, isSame }) => [tokens, isSame])).toEqual(whole.map(({ tokens, isSame }) => [tokens, isSame]));
     shares.forEach(({ klNats, lostNats }, index) => {
