@@ -2,6 +2,8 @@
 import { hintText } from "../jobs.ts";
 import { mentions, parametersNamed, wordsBy } from "../speech/mention.ts";
 import { readParameters, type Parameter } from "../speech/parameters.ts";
+import { inUnitOf } from "../speech/durations.ts";
+import { nearValues } from "../speech/near.ts";
 import { datesIn, numbersIn, timesIn } from "../speech/spoken.ts";
 import { sameStem, TITLES, wordsOf } from "../speech/words.ts";
 import { ORDER_VERBS, withoutOrder } from "./orders.ts";
@@ -34,14 +36,19 @@ export function groundedCandidates(signal: Followed): Stands[] {
  * The schema's own values, or what in the user's words could be one: dates, times and numbers in the form of the example,
  * else numbers and spans of capitalised words.
  */
-function valuesIn(words: string, parameter: Parameter, example: string | undefined): string[] {
+function valuesIn(said: string, parameter: Parameter, example: string | undefined): string[] {
   const { kind, allowed } = parameter;
+  const words = inUnitOf(parameter, said);
+  // What is told in full, else what the example tells the rest of.
+  const told = (values: string[]): string[] =>
+    values.some((value) => mentions(words, { parameter, value })) ? values : [...values, ...nearValues(words, kind, example)];
   if (kind === "boolean") return allowed.length > 0 ? [...allowed] : ["True", "False"];
   if (allowed.length > 0) return [...allowed];
   const form = writtenFormOf(parameter, example);
-  if (kind === "date") return datesIn(words, form === "date" ? example?.slice(0, 4) : undefined);
-  if (kind === "time") return [...new Set([...timesIn(words), ...quartersIn(words, parameter)])];
-  if (form === "number" || kind === "number") return numbersIn(words);
+  if (kind === "date") return told(datesIn(words, form === "date" ? example?.slice(0, 4) : undefined));
+  if (kind === "time") return told([...new Set([...timesIn(words), ...quartersIn(words, parameter)])]);
+  if (form === "number" || kind === "number")
+    return numbersIn(words).map((number) => (kind === "number" ? String(Number(number)) : number));
   return [
     ...codesIn(words, parameter, example),
     ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span, parameter)),
@@ -63,10 +70,13 @@ function isPlaced(span: string, { words, description }: Parameter): boolean {
   );
 }
 
-/** "Tuesday would suit me better" is about nobody, and no place. */
-function isDay(span: string, { kind }: Parameter): boolean {
-  return (kind === "person" || kind === "place") && /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow)$/i.test(span);
+/** "Tuesday would suit me better" is about nobody, no place and no text, but for one that is about days. */
+function isDay(span: string, { words, description }: Parameter): boolean {
+  return DAYS.test(span) && !/\b(?:days?|weekdays?|dates?|when|occasions?|holidays?|events?|months?)\b/i.test(`${words} ${description}`);
 }
+
+const DAYS =
+  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|today|tomorrow|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter|thanksgiving|halloween|ramadan|hanukkah)$/i;
 
 /** Times that people put in words: "quarter to seven in the morning". Only those are looked for of which the words have the hour. */
 function quartersIn(words: string, parameter: Parameter): string[] {
@@ -117,7 +127,7 @@ function marked(words: string, about: string): string[] {
 const STARTERS = new Set(
   (
     "a actually again all always am and any are as ask at before but can can't change check could couldn't did didn't do does doesn't don't every everything excuse fine fix " +
-    "for from good great had haha has have hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely may might must my never next nice no nobody nope not nothing oh on " +
+    "for from good great had haha has have hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely many may might more most much must my never next nice no nobody nope not nothing oh on " +
     "only oops or our perfect please redo regarding right run seriously shall should shouldn't since so sorry stop tell thank thanks that the their there they to " +
     "this wait was wasn't we well were what whatever when where which who whoa will wow why with won't would wouldn't wrong yes you your"
   ).split(" "),
@@ -172,7 +182,9 @@ function opensOtherwise(words: string, { at, end }: { at: number; end: number })
   if (!/(?:^|[.!?\n]["'“(]?\s*)$/.test(words.slice(0, at))) return false;
   return (
     /^[^\S\n]+\p{Ll}/u.test(words.slice(end)) &&
-    !/^[^\S\n]+(?:please|pls|plz|instead|is|would|will|not|rather|thanks|thx|it|has|and)\b/.test(words.slice(end))
+    !/^[^\S\n]+(?:please|pls|plz|instead|is|would|will|not|rather|thanks|thx|it|has|and|this time|for (?:me|us)|from now)\b/.test(
+      words.slice(end),
+    )
   );
 }
 

@@ -9,9 +9,11 @@ import type { Exchange, Hint } from "../jobs.ts";
 import { escapeRegExp } from "../regexp.ts";
 import { argumentText, findTool, readableCalls, sameText, type Call } from "../speech/calls.ts";
 import { otherThing } from "../speech/counted.ts";
+import { inUnitOf } from "../speech/durations.ts";
 import { type MentionedValue, mentions, namesTopic, parametersNamed, wordsBy } from "../speech/mention.ts";
 import { isWanted } from "../speech/wanted.ts";
 import { findParameter, readParameters, typedValue, type Parameter } from "../speech/parameters.ts";
+import { nearValues } from "../speech/near.ts";
 import { sentencesOf } from "../speech/sentences.ts";
 import { writtenForm, type WrittenForm } from "../speech/spoken.ts";
 import { wordsOf } from "../speech/words.ts";
@@ -47,7 +49,7 @@ export function groundHint(hint: Hint, signal: Followed): Grounded {
   const parameter = owner === undefined ? undefined : findParameter(owner, hint.parameter);
   if (isAspect(hint.parameter)) return refuse(`a parameter that is not called like an aspect expected, got ${hint.parameter}`);
   if (owner === undefined || parameter === undefined) return refuse(`no tool called in the exchange has a parameter ${hint.parameter}`);
-  const words = wishfulWords(wordsBy(exchange.nextState, "user"));
+  const words = inUnitOf(parameter, wishfulWords(wordsBy(exchange.nextState, "user")));
   const value =
     parameter.allowed.length === 0 ? withoutOrder(words, hint.value) : parameter.allowed.find((allowed) => sameText(allowed, hint.value));
   if (value === undefined) return refuse(`${hint.parameter} must be one of ${parameter.allowed.join(", ")}, got ${hint.value}`);
@@ -95,7 +97,11 @@ function unsaid(
   const whole = parameter.allowed.length > 0 ? undefined : wholeName(words, value);
   if (whole !== undefined) return `the user's words say ${whole}, of which ${value} is a part`;
   const told = withoutRepairedOptions(parameter.allowed.length > 0 ? words.replaceAll(PATHS, " ") : words, parameter.allowed);
-  if (!isWanted(told, { parameter, value }, parameter.allowed) && !deniesOnly(words, parameter, used))
+  if (
+    !isWanted(told, { parameter, value }, parameter.allowed) &&
+    !deniesOnly(words, parameter, used) &&
+    !nearValues(told, parameter.kind, used).includes(value)
+  )
     return `the user's words do not ask for ${parameter.name} = ${value}`;
   if (isPartOrLabel(words, { parameter, value })) return `in the user's words ${value} is a part of more, or a name`;
   const other = isCountable(parameter, value) ? saidOfAnother(words, { parameter, value }) : undefined;

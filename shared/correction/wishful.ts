@@ -12,9 +12,9 @@ const WISHES_ALL_THE_SAME =
   /\bnot\b|n['’]t\b|\bI (?:want|need|said|told|asked|always|never|prefer|fly|meant)\b|\bplease\b|\bdo I have to\b|\bkeep \w+ing\b|\bforg[eo]t\b|,? (?:ok|okay)\?/i;
 const QUOTED = /"[^"\n]*"|“[^“”\n]*”/g;
 const OTHERS =
-  "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine)";
+  "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|mother|father|mom|mum|dad|parents|sister|brother|friends?|colleagues?|competitors?|mentor|coach|trainer|bookkeeper|accountant|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine)";
 const DO =
-  "(?:says?|said|thinks?|thought|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?|complained|writes?|wrote|texts?|texted|mails?|mailed|e-?mailed|messaged|replies|replied|answers?|answered|asks?|asked|insists?|insisted|swears?|swore|recommends?|recommended|mentions?|mentioned|believes?|believed|posted|chooses?|chose|picks?|picked|enjoys?|enjoyed|travels?|travell?ed|feels?|felt|advises?|advised)";
+  "(?:says?|said|thinks?|thought|reckons?|reckoned|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?|complained|writes?|wrote|texts?|texted|mails?|mailed|e-?mailed|messaged|replies|replied|answers?|answered|asks?|asked|insists?|insisted|swears?|swore|recommends?|recommended|mentions?|mentioned|believes?|believed|posted|chooses?|chose|picks?|picked|enjoys?|enjoyed|travels?|travell?ed|feels?|felt|advises?|advised)";
 // "My wife would set it to 26", "she'll call in 5 minutes"; who says what somebody would like says it for them.
 const MAY = "(?:'ll|'d| will| would| might)(?! (?:like|love|prefer|need))";
 const OF_OTHERS = new RegExp(
@@ -22,7 +22,10 @@ const OF_OTHERS = new RegExp(
   "i",
 );
 // "Coach Dean does 90 minutes every day": nobody's name is a sentence's first word and another one's beginning but somebody's.
-const OF_SOMEBODY = new RegExp(`^\\W*\\p{Lu}\\p{Ll}+ \\p{Lu}\\p{Ll}+ ${DO}\\b`, "u");
+const OF_SOMEBODY = new RegExp(
+  `^\\W*\\p{Lu}\\p{Ll}+ \\p{Lu}\\p{Ll}+ ${DO}\\b|^\\W*(?!(?:That|This|It|What|Who|Which|You|We|Everything|Anything|Nothing|Something|Better|Best|Preferably|Business|Economy)\\b)\\p{Lu}\\p{Ll}+ (?:would|could|might) (?:do|take|have|eat|drink|run|ride|drive|fly|pay|buy|order|book|go|play|wear)\\b`,
+  "u",
+);
 // "Ana said she'd need 45 minutes", not "I said it would be for two".
 const REPORTED =
   /^\W*(?!(?:I|You|We|It|That|This|What|Who|As|Like|Nobody|They)\b)\p{Lu}\p{Ll}+ (?:said|says|told (?:me|us)|thinks?|thought|mentioned|claims|claimed|suggested|wrote) (?:that )?(?:he|she|they|his|her|their)\b/u;

@@ -15,7 +15,9 @@ const NO_THINGS = new Set(
     " ",
   ),
 );
-const UNITS = new Set("min mins hr hrs h km mi kg g lb lbs eur euro usd gbp bucks quid percent".split(" "));
+const UNITS = new Set(
+  "min mins hr hrs h km mi kg g lb lbs mm cm gram grams watt degree eur euro usd gbp bucks quid percent year".split(" "),
+);
 
 type Use = "own" | "other" | "nothing";
 

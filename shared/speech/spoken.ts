@@ -35,10 +35,20 @@ export function isNumberWord(word: string): boolean {
   return NUMBERS.has(word);
 }
 
+/** `two` → 2; undefined for what is no such word. */
+export function unspelled(word: string): number | undefined {
+  return NUMBERS.get(word.toLowerCase());
+}
+
 /** The value and the plain forms in which a person may write it. */
 export function writtenForms(value: string): string[] {
-  const plain = CODE_WORDS.has(value) ? [] : [value, value.replaceAll("_", " ")];
+  const plain = CODE_WORDS.has(value) ? [] : [value, spacedForm(value)];
   return [...plain, numberWord(value), ...dateForms(value), ...timeForms(value), ...codeForms(value)].filter((form) => form !== undefined);
+}
+
+/** `carry_on` → `carry on`, `GoogleMeet` → `Google Meet`. */
+function spacedForm(value: string): string {
+  return value.replaceAll("_", " ").replaceAll(/(?<=\p{Ll})(?=\p{Lu})/gu, " ");
 }
 
 /** Those, and all others by which it is known: times with the part of the day. */
@@ -58,9 +68,25 @@ function namerOf(type: "language" | "currency"): Intl.DisplayNames {
 /** Codes of languages that are words of nearly every sentence. */
 const CODE_WORDS = new Set(["he", "is", "it"]);
 
-/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1), of currencies (ISO 4217) and of temperatures are called. */
+/** What units and kinds of files are called. */
+const SHORT_FORMS: Readonly<Record<string, readonly string[]>> = {
+  C: ["Celsius"],
+  F: ["Fahrenheit"],
+  km: ["kilometer", "kilometre"],
+  mi: ["mile"],
+  kg: ["kilo", "kilogram"],
+  lb: ["pound"],
+  lbs: ["pound"],
+  cm: ["centimeter", "centimetre"],
+  ml: ["milliliter", "millilitre"],
+  xlsx: ["Excel"],
+  pptx: ["PowerPoint"],
+  md: ["Markdown"],
+};
+
+/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1), of currencies (ISO 4217), of units and of files are called. */
 function codeForms(value: string): string[] {
-  if (value === "C" || value === "F") return [value === "C" ? "Celsius" : "Fahrenheit"];
+  if (Object.hasOwn(SHORT_FORMS, value)) return [...(SHORT_FORMS[value] ?? [])];
   if (!/^(?:[a-z]{2}|[A-Z]{3})$/.test(value)) return [];
   const name = namerOf(value.length === 2 ? "language" : "currency").of(value);
   return name === undefined ? [] : [...new Set([name, ...(value.length === 3 ? [name.split(" ").at(-1) ?? name] : [])])];

@@ -41,6 +41,9 @@ const REJECTED_WISH = 0.5;
 const UNTOLD_WISH = 0.95;
 // Chances from which what fits a user's words is a correction: over what the hint job wrote, of an answer that the votes reject, take for neither, and approve.
 const LEAST_CHANCE = { over: 0.5, rejected: 0.02, neither: 0.1, approved: 0.8 } as const;
+// Of a named argument's other option, which is no new request where the words begin none: "Could I get a window seat?"
+const LEAST_OF_OPTION = 0.001;
+const BEGINS_ANOTHER = /\b(?:also|now|next|then|another|later|tomorrow|second|new)\b/i;
 const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
@@ -92,7 +95,12 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   ): Promise<Verdict | undefined> {
     const findArgument = async (): Promise<Partial<Verdict>> => {
       const fit = await findFit(signal, sampler);
-      const least = reward > 0 && fit?.saysNoMore !== true ? LEAST_CHANCE.approved : LEAST_CHANCE.neither;
+      const least =
+        reward > 0 && fit?.saysNoMore !== true
+          ? LEAST_CHANCE.approved
+          : isOtherOption(fit, signal)
+            ? LEAST_OF_OPTION
+            : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
       return reward > 0 ? {} : findNamed(signal, { seed, fit });
     };
@@ -201,9 +209,14 @@ function chooseHint(texts: readonly string[], { signal, fit }: { signal: Heard; 
   if (written.status === "grounded" && isNamed(written, signal)) return written;
   if (fit === undefined) return written;
   // Without a model of corrections a value alone tells too little.
-  const chance = fit.chance ?? (fit.told === "alone" ? 0 : 1);
+  const chance = fit.chance ?? (fit.told === "alone" || fit.told === "absent" ? 0 : 1);
   const least = written.status === "grounded" ? LEAST_CHANCE.over : LEAST_CHANCE.rejected;
   return chance >= least ? fit.found : written;
+}
+
+function isOtherOption(fit: Fit | undefined, signal: Heard): boolean {
+  const isNamed = fit?.told === "whole" || fit?.told === "named";
+  return isNamed && fit.isOption && !BEGINS_ANOTHER.test(wordsBy(signal.exchange.nextState, "user"));
 }
 
 /** Whether the user names the parameter of a hint. */

@@ -2,9 +2,10 @@
  * Which argument a user means who names none: "Wrong, it's for 4." Of the grounded hints those that fit: a number only an argument that holds numbers, a name none
  * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
  */
+import { heldElsewhere } from "../../shared/speech/calls.ts";
 import { hintPrompt, hintText } from "../../shared/jobs.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
-import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { mentions, namesTopic, parametersNamed, wordsBy } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Parameter } from "../../shared/speech/parameters.ts";
 import { knownForms, writtenForm } from "../../shared/speech/spoken.ts";
@@ -12,6 +13,7 @@ import { wordsOf } from "../../shared/speech/words.ts";
 import type { Signal } from "../data/exchange.ts";
 import { EXCLAMATIONS, groundedCandidates, isCode } from "../../shared/correction/candidates.ts";
 import { countedBy } from "../../shared/speech/counted.ts";
+import { inUnitOf } from "../../shared/speech/durations.ts";
 import { wasGiven } from "../../shared/speech/given.ts";
 import type { JobSampler } from "./embedded.ts";
 import { framed } from "./framed.ts";
@@ -24,11 +26,13 @@ import { ORDINALS } from "../../shared/speech/wanted.ts";
 
 type Heard = Pick<Signal, "exchange" | "turn">;
 
-/** How the words tell which argument is meant: by its whole name, by a word of it, by the value that it had, or by the new value alone. */
-const TELLS = ["whole", "named", "old", "alone"] as const;
+/** How the words tell which argument is meant: by its whole name, by a word of it, by the value that it had, or by the new value alone, of one that the call had or of one that it left out. */
+const TELLS = ["whole", "named", "old", "alone", "absent"] as const;
 type Fitting = {
   readonly found: Stands;
   readonly told: (typeof TELLS)[number];
+  /** Whether it is an option of the schema, or a truth, in the place of another that the call had. */
+  readonly isOption: boolean;
   /** Whether the words are an option of the schema and nothing else, which no approval is: "Express, please." */
   readonly saysNoMore: boolean;
   /** Whether it is a truth that the words answer in one word, "gift wrap: yes": nothing else is meant. */
@@ -38,16 +42,17 @@ type Fitting = {
 };
 
 /** `chance`: probability that such words correct a call; undefined where the base has no model of corrections. */
-export type Fit = Pick<Fitting, "found" | "told" | "saysNoMore"> & { readonly chance: number | undefined };
+export type Fit = Pick<Fitting, "found" | "told" | "isOption" | "saysNoMore"> & { readonly chance: number | undefined };
 
 const MOST_SAID = 2_000; // characters: who says more is about much else, and each value is looked for in all of it
 const ALIKE = 0.3; // of log-odds, nats: such chances tell nothing apart
 
 /** The hint that fits best; of several that sound alike the one that the base finds likeliest. Undefined where none fits, or it cannot weigh them. */
 export async function findFit(signal: Heard, sampler: JobSampler): Promise<Fit | undefined> {
-  const fits = fitting(signal).map(({ found, told, saysNoMore, answered, frame }): Fit => ({
+  const fits = fitting(signal).map(({ found, told, isOption, saysNoMore, answered, frame }): Fit => ({
     found,
     told,
+    isOption,
     saysNoMore,
     chance: answered ? 1 : chanceOf(frame, sampler),
   }));
@@ -76,8 +81,7 @@ function chanceOf(frame: string, { corrections }: JobSampler): number | undefine
 function fitting(signal: Heard): Fitting[] {
   const said = wordsBy(signal.exchange.nextState, "user");
   if (said.length > MOST_SAID) return [];
-  const words = wishfulWords(said);
-  const all = groundedCandidates(signal).flatMap((found) => fittingOf(found, { words, signal }) ?? []);
+  const all = groundedCandidates(signal).flatMap((found) => fittingOf(found, { said, signal }) ?? []);
   // "Jonas Weber, not Jonas Klein" is of the argument that had Jonas, whether or not anything may be learned of that.
   const fits = all.filter(
     ({ found, told }) => !all.some((other) => other.found.hint.value === found.hint.value && tells(other) < tells({ told })),
@@ -93,25 +97,38 @@ function tells({ told }: Pick<Fitting, "told">): number {
   return TELLS.indexOf(told);
 }
 
-function fittingOf(found: Stands, { words, signal }: { words: string; signal: Heard }): Fitting | undefined {
+function fittingOf(found: Stands, { said, signal }: { said: string; signal: Heard }): Fitting | undefined {
   const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined) return undefined;
+  const words = inUnitOf(parameter, wishfulWords(said));
   const { value } = found.hint;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
   const counts = parameter.kind !== "boolean" && writtenForm(value) === "number";
-  const said = { words, parameter, value, held, counted: counts ? countedBy(words, value, parameter) : "nothing" } as const;
-  if (!isWordOf(said)) return undefined;
-  const told = toldBy(said);
+  const use = { words, parameter, value, held, counted: counts ? countedBy(words, value, parameter) : "nothing" } as const;
+  if (!isWordOf(use) || (counts && isOfAnother(found, { words, parameter, signal }))) return undefined;
+  const told = toldBy(use);
   // "Just comment on WEB-99" is about the ticket that is to be commented on.
   const isListed = parameter.allowed.length > 0;
-  if (!isListed && (told === "alone" || told === "old") && opensElsewhere(signal, found.toolName)) return undefined;
+  if (!isListed && told !== "whole" && told !== "named" && opensElsewhere(signal, found.toolName)) return undefined;
+  // A name says nothing of an argument that nobody has spoken of: "I'm Finnish."
+  if (told === "absent" && writtenForm(value) === undefined && !/[@/_]/.test(value)) return undefined;
   return {
     found,
     told,
-    frame: framed(wordsBy(signal.exchange.nextState, "user"), { parameter, value, held }),
+    frame: framed(inUnitOf(parameter, said), { parameter, value, held }),
+    isOption: (parameter.kind === "enum" || parameter.kind === "boolean") && held !== undefined,
     saysNoMore: parameter.kind === "enum" && isOptionAlone(words, value),
     answered: parameter.kind === "boolean" && answeredTruth(words, parameter) !== undefined,
   };
+}
+
+/** Whether a number is what another argument of the call has, and nothing names this one: "90 at six, yes". */
+function isOfAnother(
+  { hint: { value }, toolName }: Stands,
+  { words, parameter, signal }: { words: string; parameter: Parameter; signal: Heard },
+): boolean {
+  const call = lastCall(signal.exchange, toolName);
+  return !namesTopic(words, parameter) && heldElsewhere(call?.arguments ?? {}, { parameter: parameter.name, value });
 }
 
 type SaidOf = {
@@ -125,23 +142,33 @@ type SaidOf = {
 
 /** Whether the value in the words may be one of the parameter's: no number of other things, no ordinal that only orders, and nothing of another form. */
 function isWordOf({ words, parameter, value, held, counted }: SaidOf): boolean {
-  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value }) && !beginsName(words, value);
+  if (writtenForm(value) === "number" && beginsName(words, value)) return false;
+  const isGiven = wasGiven([{ role: "user", content: words }], { parameter, value });
   if (!isGiven && !holds(parameter, { held, value })) return false;
   if (counted === "other" || (value === "1" && counted !== "own" && !COUNTED_ONE.test(words))) return false;
   return namesTopic(words, parameter) || !isOrdinalAside(words, value);
 }
 
-/** "24 Hour Fitness" is no 24. */
+/** "24 Hour Fitness" is no 24, "3 Harbour Street" no 3. */
 function beginsName(words: string, value: string): boolean {
-  return new RegExp(`(?<!\\w)${escapeRegExp(value)}[^\\S\\n]+\\p{Lu}`, "u").test(words);
+  const uses = [
+    ...words.matchAll(
+      new RegExp(
+        `(?<![\\w.,])${escapeRegExp(value)}(?![\\w]|[.,]\\d)(?<name>[^\\S\\n]+(?!I\\b|Please|Thanks|Not\\b)\\p{Lu}\\p{Ll})?`,
+        "gu",
+      ),
+    ),
+  ];
+  return uses.length > 0 && uses.every(({ groups }) => groups?.name !== undefined);
 }
 
 function toldBy({ words, parameter, value, held, counted }: SaidOf): Fitting["told"] {
   if (namesTopic(words, parameter, { whole: true })) return "whole";
-  if (counted === "own" || namesTopic(words, parameter)) return "named";
+  if (counted === "own" || parametersNamed(words, [parameter]).length > 0) return "named";
   const isOld =
     held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(value, held));
-  return isOld ? "old" : "alone";
+  if (isOld) return "old";
+  return held === undefined && parameter.allowed.length === 0 && parameter.kind !== "boolean" ? "absent" : "alone";
 }
 
 // Said of what was done, whatever a schema lists, beside what is called out.
@@ -179,7 +206,7 @@ function holds({ kind, allowed }: Parameter, { held, value }: { held: string | u
 
 // "One" is a number where it is counted: "only one", not "one with a motor".
 const COUNTED_ONE =
-  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?! (?:with|that|which|who|of|in|from|where)\b)|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}]|[:.]\d)/iu;
+  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?= (?:please|pls|thanks|only|instead|not|now|then|this time|from now|and|but|is|was|always|usually)\b|\W*$|[^\S\n]*[^\p{L}\s])|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}]|[:.]\d)/iu;
 
 /** An ordinal is the option where its class is spoken of, or it is wished for: "first class", "second is fine", not "the kids to school first". */
 function isOrdinalAside(words: string, value: string): boolean {
