@@ -138,8 +138,8 @@ const UNCASED = "[\\p{Lo}\\p{M}ー]";
 /** What people call out, which names nothing. */
 export const EXCLAMATIONS: ReadonlySet<string> = new Set(
   (
-    "absolutely amazing awesome bingo bravo brilliant cheers congrats cool damn definitely delicious duh eww exactly excellent fantastic gosh hooray hurray " +
-    "indeed meh mmm neat omg ouch phew super sweet tasty ugh voila whoah wonderful yay yeah yep yuck yum yummy yup"
+    "absolutely amazing annoying awesome awful bingo bravo brilliant cheers congrats cool damn definitely delicious disappointing disgusting dreadful duh eww exactly excellent fantastic gosh hooray horrible hurray " +
+    "idiots indeed insane meh mmm neat nonsense omg ouch outrageous pathetic phew ridiculous rubbish super sweet tasty terrible typical ugh unbelievable useless voila whoah wonderful yay yeah yep yuck yum yummy yup"
   ).split(" "),
 );
 
@@ -156,9 +156,9 @@ function isStarter(word: string): boolean {
 /** `in San Jose, please` → `San Jose`. */
 function capitalisedSpans(words: string): string[] {
   const word = `(?!I\\b)(?:(?:${TITLES}|\\p{Lu})\\.(?=[^\\S\\n]+\\p{Lu})|\\p{Lu}[\\p{L}\\p{M}\\p{N}'&-]*)`; // or a title or an initial, but not "I"
-  // Within a name, words of scripts without capitals, too.
+  // Within a name, words of scripts without capitals, too, and what joins its words: "Congress of Vienna".
   const pattern = new RegExp(
-    `(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}(?:[^\\S\\n]+\\d[\\d-]*)?`,
+    `(?<![\\p{Lo}\\p{M}] )${word}(?:[^\\S\\n]+(?:(?:of the|of|&|de la|de|van|von) )?(?:${word}|${UNCASED}+)){0,${SPAN_WORDS - 1}}(?:[^\\S\\n]+\\d[\\d-]*)?`,
     "gu",
   );
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.

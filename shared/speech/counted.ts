@@ -4,6 +4,7 @@
  */
 import { escapeRegExp } from "../regexp.ts";
 import { COUNTED_PEOPLE, isNumber } from "./numbers.ts";
+import { telling } from "./mention.ts";
 import type { Parameter } from "./parameters.ts";
 import { sameStem, wordsOf } from "./words.ts";
 
@@ -24,7 +25,7 @@ type Use = "own" | "other" | "nothing";
 /** What the text says of a number that it counts: what the parameter counts, another thing, or nothing. */
 export function countedBy(text: string, value: string, { words, description }: Pick<Parameter, "words" | "description">): Use {
   const said = wordsOf(text);
-  const own = wordsOf(`${words} ${description}`).filter((word) => word.length > 2 && !NO_THINGS.has(word));
+  const own = telling(wordsOf(`${words} ${description}`)).filter((word) => !NO_THINGS.has(word));
   const uses = said.flatMap((word, at) => (isNumber(word, value) ? [useAt(said, at, own)] : []));
   if (uses.includes("own")) return "own";
   if (new RegExp(`(?<![\\d.,])${escapeRegExp(value)} ?%`).test(text) && !own.some((word) => /^(?:percent|rate|share)/.test(word)))
@@ -48,18 +49,21 @@ function useOf(after: readonly string[], own: readonly string[]): Use {
 }
 
 // "at ten to nine", of which neither counts anything, and not "change ten to twelve"
-const CLOCK = "(?:at|by|until|till|before|after|around|about|is|s) (?:five|ten|twenty|quarter) (?:to|past)";
-const CLOCK_MINUTES = new RegExp(`^${CLOCK}\\b`);
+const CLOCK = "(?:at|by|until|till|before|after|around|about|is|s) (?:a )?(?:five|ten|twenty|quarter) (?:to|past)";
+const CLOCK_MINUTES = new RegExp(`(?:^|^\\S+ )${CLOCK}\\b`);
 const CLOCK_HOUR = new RegExp(`\\b${CLOCK}$`);
 
-/** "half past five", "at ten to nine", "5 o'clock", "until seven", "7 is too late", "from 9 to 4" */
+const AGE = /\b(?:niece|nephew|son|daughter|kid|child|girl|boy|baby|he|she|who) (?:is|s|turned|turns|just turned)$/;
+
+/** "half past five", "at ten to nine", "she is six", "5 o'clock", "until seven", "7 is too late", "from 9 to 4" */
 function isTime(said: readonly string[], at: number): boolean {
-  const [before, after] = [said.slice(Math.max(0, at - 3), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
+  const [before, after] = [said.slice(Math.max(0, at - 4), at).join(" "), said.slice(at + 1, at + 3).join(" ")];
   if (/\bfrom \S+ (?:to|until|till)$/.test(before) || (/\bfrom$/.test(before) && /^(?:to|until|till) /.test(after))) return true;
   return (
     /^(?:past|half|until|till|before|after)$/.test(said[at - 1] ?? "") ||
-    CLOCK_MINUTES.test(said.slice(Math.max(0, at - 1), at + 3).join(" ")) ||
+    CLOCK_MINUTES.test(said.slice(Math.max(0, at - 2), at + 3).join(" ")) ||
     CLOCK_HOUR.test(before) ||
+    AGE.test(before) ||
     /^(?:o clock|(?:is|was|s) (?:far |much |way )?too (?:late|early))\b/.test(said.slice(at + 1, at + 5).join(" "))
   );
 }

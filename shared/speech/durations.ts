@@ -28,7 +28,7 @@ const LENGTH = new RegExp(
 export function inUnitOf({ words, description, kind }: Pick<Parameter, "words" | "description" | "kind">, said: string): string {
   if (kind !== "number") return said;
   const text = withDigits(said);
-  const own = unitIn(words) ?? unitIn(description);
+  const own = RATE.test(words) ? undefined : (unitIn(words) ?? (RATE.test(description) ? undefined : unitIn(description)));
   if (own === undefined) return text;
   return text.replaceAll(LENGTH, (length: string, ...rest: unknown[]) => {
     const groups = rest.at(-1) as Readonly<Record<"part" | "single" | "number" | "unit" | "more", string | undefined>>;
@@ -39,6 +39,8 @@ export function inUnitOf({ words, description, kind }: Pick<Parameter, "words" |
     return Number.isInteger(converted) ? `${converted} ${own}s` : length;
   });
 }
+
+const RATE = /\bper\b|\brate\b|\ban? (?:minute|hour|day|week|month|year)\b/i;
 
 function unitIn(text: string): Unit | undefined {
   const word = new RegExp(`\\b${UNIT}\\b`, "i").exec(text)?.groups?.unit?.toLowerCase() ?? "";

@@ -10,7 +10,7 @@ const COMPOUND = new RegExp(
 );
 const TEENS = "eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen";
 const HUNDREDS = new RegExp(`\\b(${TEENS}) (hundred|${TENS})\\b`, "gi"); // "thirteen fifty" is 1350
-const HALF = new RegExp(`\\b(${ONES}|ten|eleven|twelve|\\d+) and a half\\b`, "gi");
+const HALF = new RegExp(`\\b(${SMALL}|\\d+) and a half\\b`, "gi");
 const GROUPS: Readonly<Record<string, number>> = { dozen: 12, hundred: 100, thousand: 1_000 };
 
 export function withDigits(text: string): string {

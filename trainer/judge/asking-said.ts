@@ -100,6 +100,15 @@ const OF_TIMES =
 // What somebody does without is none of what they want to see before.
 const UNNEEDED = /\b(?:(?:don't|do not) need|no need) (?:you )?to (?:hear|know|see|be told|tell me)\b[^.!?,;]*/gi;
 
+// Words of being asked, shown or waited for; "first", "see" or "read" stand in much else.
+const OF_ASKING =
+  /\b(?:ask\w*|confirm\w*|consult\w*|check (?:with|back)|double-?check\w*|verif\w*|approv\w*|authori[sz]\w*|permission|consent|agree\w*|sign(?:ed)? off|go-?ahead|green light|run (?:it|that|this|everything|things|them) (?:by|past)|my (?:say|word|ok|okay|yes|approval)|without (?:me|my|asking)|before you|show(?:n|ing)? me|tell(?:ing)? me|told me|let me|hear from me|wait(?:ed|ing)? (?:for|until|till)|(?:see|read|hear|know|look at) (?:it|this|that|them|everything|things|what)|jump\w* the gun|behind my back|not so fast|(?:ahead|on) without)\b/i;
+
+/** Whether the words speak of asking somebody, or of waiting for them. */
+export function speaksOfAsking(words: string): boolean {
+  return OF_ASKING.test(plain(words));
+}
+
 /** Whether the words can say that somebody wants to be asked before. */
 export function saysAskFirst(words: string): boolean {
   if (words.length > MOST_SAID) return false;

@@ -16,7 +16,7 @@ import type { JobSampler } from "./embedded.ts";
 import type { Grounded, Stands } from "../../shared/correction/ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";
-import { saysAskFirst, saysUnasked } from "./asking-said.ts";
+import { saysAskFirst, speaksOfAsking, saysUnasked } from "./asking-said.ts";
 import { chosenOutright, toldApart } from "./told-apart.ts";
 import { isSpokenWording, wordingSaid } from "./wording-said.ts";
 
@@ -25,6 +25,7 @@ type Heard = Pick<Signal, "exchange" | "turn">;
 // Tools that change nothing, by how they are named: hardly anybody wants to be asked before one, and after their results people say most of all.
 const READS = /^(?:browse|check|fetch|find|get|list|look|lookup|query|read|retrieve|search|see|show|view)\b/;
 const READING_WISH = 0.99; // probability at which it is believed
+const UNSPOKEN_WISH = 0.98; // of words that do not speak of asking: "Let me try it first" may be about anything
 // Of who orders to be asked before one by what it does.
 const SPEAKS_OF_READING = /\b(?:brows|fetch|find|list|look(?:ing)? up|quer|retriev|search)\w*/i;
 const LEAST_LIKENESS = 0.6; // of their parameters: twins are described in other words, of which a kind is guessed
@@ -175,6 +176,7 @@ export async function findAskWish(signal: Heard, asking: Asking): Promise<Stands
   if (ordersUnasked(words) && saysUnasked(words)) return findAskNever(signal, asking);
   const { wish, chance } = await likeliestWish(signal, asking);
   if (wish === "none" || chance < asking.least) return undefined;
+  if (wish === "ask" && chance < UNSPOKEN_WISH && !speaksOfAsking(words)) return undefined;
   if (wish === "ask") return saysAskFirst(words) ? findAskFirst(signal, { ...asking, chance }) : undefined;
   return saysUnasked(words) ? findAskNever(signal, asking) : undefined;
 }

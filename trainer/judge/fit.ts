@@ -2,6 +2,7 @@
  * Which argument a user means who names none: "Wrong, it's for 4." Of the grounded hints those that fit: a number only an argument that holds numbers, a name none
  * that holds times. Of several those weigh most whose argument is named, then those whose wrong value is, then those around which the words sound most like a correction.
  */
+import { numbersAmong } from "../../shared/speech/numbers.ts";
 import { heldElsewhere } from "../../shared/speech/calls.ts";
 import { hintPrompt, hintText } from "../../shared/jobs.ts";
 import { escapeRegExp } from "../../shared/regexp.ts";
@@ -122,13 +123,16 @@ function fittingOf(found: Stands, { said, signal }: { said: string; signal: Hear
   };
 }
 
-/** Whether a number is what another argument of the call has, and nothing names this one: "90 at six, yes". */
+/** Whether a number is what another argument of the call has, or what the reply has told, and nothing names this one: "90 at six, yes", "64, for a jumper?" Who is asked answers. */
 function isOfAnother(
   { hint: { value }, toolName }: Stands,
   { words, parameter, signal }: { words: string; parameter: Parameter; signal: Heard },
 ): boolean {
-  const call = lastCall(signal.exchange, toolName);
-  return !namesTopic(words, parameter) && heldElsewhere(call?.arguments ?? {}, { parameter: parameter.name, value });
+  if (namesTopic(words, parameter)) return false;
+  const { answer } = signal.turn.payload;
+  const reply = "content" in answer ? (answer.content ?? "") : "";
+  const isTold = !reply.includes("?") && numbersAmong(wordsOf(reply)).includes(value) && countedBy(words, value, parameter) !== "own";
+  return isTold || heldElsewhere(lastCall(signal.exchange, toolName)?.arguments ?? {}, { parameter: parameter.name, value });
 }
 
 type SaidOf = {
@@ -206,7 +210,7 @@ function holds({ kind, allowed }: Parameter, { held, value }: { held: string | u
 
 // "One" is a number where it is counted: "only one", not "one with a motor".
 const COUNTED_ONE =
-  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?= (?:please|pls|thanks|only|instead|not|now|then|this time|from now|and|but|is|was|always|usually)\b|\W*$|[^\S\n]*[^\p{L}\s])|(?<![\p{L}\p{N}])1(?![\p{L}\p{N}]|[:.]\d)/iu;
+  /\b(?:only|just|exactly|for|it|that|is|be|at least|at most|no more than) one\b(?= (?:please|pls|thanks|only|instead|not|now|then|this time|from now|and|but|is|was|always|usually)\b|\W*$|[^\S\n]*[^\p{L}\s])|(?<![\p{L}\p{N}]|\d[:.])1(?![\p{L}\p{N}]|[:.]\d)/iu;
 
 /** An ordinal is the option where its class is spoken of, or it is wished for: "first class", "second is fine", not "the kids to school first". */
 function isOrdinalAside(words: string, value: string): boolean {
