@@ -1,6 +1,6 @@
 /**
  * Corrections that name no argument, and messages that correct nothing, about calls of products that nobody has built. Each set was written for this project by somebody who
- * had seen neither what the judge is trained on nor its rules. All have been looked at since; what was heard of `c` and `d` before is in docs/measured.md.
+ * had seen neither what the judge is trained on nor its rules. All have been looked at since; what was heard before is in docs/measured.md.
  */
 import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";

@@ -51,10 +51,23 @@ function valuesIn(said: string, parameter: Parameter, example: string | undefine
     return numbersIn(words).map((number) => (kind === "number" ? String(Number(number)) : number));
   return [
     ...codesIn(words, parameter, example),
-    ...capitalisedSpans(words).filter((span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span, parameter)),
+    ...quotedIn(words),
+    ...capitalisedSpans(words.replaceAll(QUOTED, " , ")).filter(
+      (span) => !isTopic(span, parameter) && !isPlaced(span, parameter) && !isDay(span, parameter),
+    ),
     ...marked(words, `${parameter.words} ${parameter.description} ${example ?? ""}`),
     ...numbersIn(words),
   ];
+}
+
+// 'Call it "Q2 planning", please': a straight or a curly pair around a few words
+const QUOTED = /"([^"\n]{2,80})"|“([^“”\n]{2,80})”/g;
+
+/** What is quoted, which is meant whole. */
+function quotedIn(words: string): string[] {
+  return [...words.matchAll(QUOTED)]
+    .map(([, straight, curly]) => (straight ?? curly ?? "").replace(/[.,!?]$/, "").trim())
+    .filter((text) => text !== "");
 }
 
 /** Whether a word is what the parameter is called, "Label it …", and no value of it. */
@@ -164,7 +177,12 @@ function capitalisedSpans(words: string): string[] {
   // "The Beatles" or "Use San Jose": with and without what may only begin the sentence.
   const spans = [...words.matchAll(pattern)].flatMap(({ 0: text, index }) => {
     const bare = text.replace(/\s+\d[\d-]*$/, "");
-    if (isStarter(bare) || (!/\s/.test(bare) && opensOtherwise(words, { at: index, end: index + text.length }))) return [];
+    if (
+      /^(?:no|not|never)\s/i.test(bare) ||
+      isStarter(bare) ||
+      (!/\s/.test(bare) && opensOtherwise(words, { at: index, end: index + text.length }))
+    )
+      return [];
     const numbered = withNumber(words, { text, at: index });
     return numbered === undefined ? [text, bare].flatMap((each) => [withoutOrder(words, each), withoutStarters(each)]) : [numbered];
   });

@@ -34,7 +34,7 @@ export function inUnitOf({ words, description, kind }: Pick<Parameter, "words" |
     const groups = rest.at(-1) as Readonly<Record<"part" | "single" | "number" | "unit" | "more", string | undefined>>;
     const unit = unitIn(groups.unit ?? "");
     const count = countOf(groups);
-    if (unit === undefined || unit === own || count === undefined || SIZES[unit].family !== SIZES[own].family) return length;
+    if (unit === undefined || count === undefined || SIZES[unit].family !== SIZES[own].family) return length;
     const converted = (count * SIZES[unit].size) / SIZES[own].size;
     return Number.isInteger(converted) ? `${converted} ${own}s` : length;
   });

@@ -9,7 +9,7 @@ export type MentionedValue = { readonly parameter: Pick<Parameter, "name" | "wor
 
 // Words that say nothing about which parameter is meant.
 const COMMON = new Set(
-  "a an and any are be by do does for from has have if in is it not of on or should some that the their there to user was what where whether which with value number name type true false".split(
+  "a an and any are be by do does for from has have if in is it not of on only or should some that the their there to user was what where whether which with value number name type true false".split(
     " ",
   ),
 );

@@ -84,9 +84,23 @@ const SHORT_FORMS: Readonly<Record<string, readonly string[]>> = {
   md: ["Markdown"],
 };
 
-/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1), of currencies (ISO 4217), of units and of files are called. */
+/** What people say for options that many schemas list, in lower case. */
+const COMMON_FORMS: Readonly<Record<string, readonly string[]>> = {
+  hourly: ["every hour", "each hour", "hour by hour"],
+  daily: ["every day", "each day", "day by day"],
+  weekly: ["every week", "each week", "once a week"],
+  monthly: ["every month", "each month", "once a month"],
+  yearly: ["every year", "each year", "once a year"],
+  indoor: ["indoors", "inside"],
+  outdoor: ["outdoors", "outside"],
+  metric: ["Celsius"],
+  imperial: ["Fahrenheit"],
+};
+
+/** `de` → German, `CHF` → Swiss Franc and Franc: what codes of languages (ISO 639-1), of currencies (ISO 4217), of units and of files are called, and what is said for common options. */
 function codeForms(value: string): string[] {
   if (Object.hasOwn(SHORT_FORMS, value)) return [...(SHORT_FORMS[value] ?? [])];
+  if (Object.hasOwn(COMMON_FORMS, value.toLowerCase())) return [...(COMMON_FORMS[value.toLowerCase()] ?? [])];
   if (!/^(?:[a-z]{2}|[A-Z]{3})$/.test(value)) return [];
   const name = namerOf(value.length === 2 ? "language" : "currency").of(value);
   return name === undefined ? [] : [...new Set([name, ...(value.length === 3 ? [name.split(" ").at(-1) ?? name] : [])])];

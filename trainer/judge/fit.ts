@@ -170,7 +170,9 @@ function toldBy({ words, parameter, value, held, counted }: SaidOf): Fitting["to
   if (namesTopic(words, parameter, { whole: true })) return "whole";
   if (counted === "own" || parametersNamed(words, [parameter]).length > 0) return "named";
   const isOld =
-    held !== undefined && parameter.kind !== "boolean" && (mentions(words, { parameter, value: held }) || isLonger(value, held));
+    held !== undefined &&
+    parameter.kind !== "boolean" &&
+    (mentions(words, { parameter, value: held }) || isLonger(value, held) || isLikeCode(value, held));
   if (isOld) return "old";
   return held === undefined && parameter.allowed.length === 0 && parameter.kind !== "boolean" ? "absent" : "alone";
 }
@@ -196,6 +198,12 @@ function isOptionAlone(words: string, value: string): boolean {
 function isLonger(value: string, held: string): boolean {
   const [words, others] = [wordsOf(value), wordsOf(held)];
   return writtenForm(value) === undefined && others.length > 0 && others.every((word) => words.includes(word));
+}
+
+/** "A-5521" in the place of "A-5530": a code is what has letters and digits, and one of its kind has them in the same places. */
+function isLikeCode(value: string, held: string): boolean {
+  const shape = (text: string): string => text.replaceAll(/\p{L}/gu, "a").replaceAll(/\d/g, "0");
+  return /\p{L}/u.test(value) && /\d/.test(value) && shape(value) === shape(held);
 }
 
 /** Whether values written so are what the parameter holds, as its schema or the value that it has tells: no name where that is a code or has strokes. */
