@@ -142,7 +142,7 @@ function deniesOnly(words: string, parameter: Parameter, used: string | undefine
 /** A topic that a question of a word or two puts before what is said of it: "Standard? Never again." */
 const TOPIC = /(?<=^|[.!?\n]\s*)(?<topic>[\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+)?)\?(?=[^\S\n])/gu;
 const AGAINST =
-  /\b(?:not|no|nobody|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
+  /\b(?:not|no|nobody|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid\w*|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
 const APPROVES =
   /\b(?:is|are|was|were|sounds?|looks?|it's|that's) (?:(?!(?:not|no|never|hardly) )\w+ )?(?:ok|okay|fine|right|good|great|perfect|correct|alright|all right|enough)\b/i;
 

@@ -110,7 +110,7 @@ export function isRefused(words: readonly string[], at: number): boolean {
 
 // "I don't want Economy", "anything but Economy", "rather than Economy": in the words before a value.
 const REFUSING =
-  /(?<!\bwhy )\b(?:not|never|without|hate|dislike|despise|detest|loathe|avoid|stop|refuse|t|(?:enough|sick|tired|weary|bored|rid) of|(?:fed up|bored|done) with|(?:keep|stay|steer|shy) away from)\b(?! mind\b)|\b(?:no|no more|than|instead of|too)$|\b(?:any\w*|every\w*|all|whatever)(?: \w+){0,3} (?:but|except|other than)$/;
+  /(?<!\bwhy )\b(?:not|never|without|hate|dislike|despise|detest|loathe|avoid(?:ing|ed)?|stop|refuse|t|(?:enough|sick|tired|weary|bored|rid) of|(?:fed up|bored|done) with|(?:keep|stay|steer|shy) away from)\b(?! mind\b)|\b(?:no|no more|than|instead of|too)$|\b(?:any\w*|every\w*|all|whatever)(?: \w+){0,3} (?:but|except|other than)$/;
 
 const REFUSED_WORDS = 4;
 const AFTER_WORDS = 8;

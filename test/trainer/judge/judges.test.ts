@@ -182,12 +182,14 @@ describe("groundHint", () => {
   describe("where the user names what the call had, and nothing else", () => {
     const other = { parameter: "number_of_rooms", value: "3" };
 
-    it.each(["Anything but one room!", "Never just 1 room.", "One room? That would never be enough for us."])(
-      "takes any other value that the schema lists: %s",
-      (said) => {
-        expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "grounded", hint: other });
-      },
-    );
+    it.each([
+      "Anything but one room!",
+      "Never just 1 room.",
+      "One room? That would never be enough for us.",
+      "Would you mind avoiding 1 as number of rooms?",
+    ])("takes any other value that the schema lists: %s", (said) => {
+      expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "grounded", hint: other });
+    });
 
     it.each([
       { name: "another value is named, too", said: "Not 1 room, 2 rooms." },
@@ -278,6 +280,7 @@ describe("createEmbeddedJudge", () => {
         "I don't do Standard.",
         "I can't stand Standard, can you change that?",
         "Can you please pick anything but Standard?",
+        "Sorry, would you mind avoiding Standard whenever you book for me?",
       ])("wants another that the schema lists: %s", async (said) => {
         // The shortest text is the likeliest here. The hint job may take what is rejected for what is wanted.
         for (const hint of ["none", "room_type should be Standard."])
