@@ -71,7 +71,9 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
   async function say(page: Page, words: string): Promise<void> {
     await page.getByLabel("Say").fill(words);
     await page.getByRole("button", { name: "Send" }).click();
-    await expect.poll(() => page.locator("form.say button[aria-busy=true]").count(), SOON).toBe(0);
+    // What is sent is cleared as the answer begins: before that nothing is busy, either.
+    const [field, busy] = [page.getByLabel("Say"), page.locator("form.say button[aria-busy=true]")];
+    await expect.poll(async () => [await field.inputValue(), await busy.count()], SOON).toEqual(["", 0]);
   }
 
   /** Says something in a new conversation, agrees to what is asked back, and returns the call; undefined where there is none. */
