@@ -3,15 +3,15 @@
  * Words are matched, never interpreted.
  */
 import { clausesOf } from "./sentences.ts";
-import { clockTime, monthAndDay, unspelled } from "./spoken.ts";
+import { clockTime, DAY_MS, monthAndDay, unspelled, WEEKDAYS } from "./spoken.ts";
 
 /** What the text may mean in the place of the value that was held, nearest to it; none of what it refuses. */
 export function nearValues(text: string, kind: string, held: string | undefined): string[] {
   if (held === undefined) return [];
+  const isTime = kind === "time" && clockTime(held) !== undefined;
+  if (!isTime && (kind !== "date" || monthAndDay(held) === undefined)) return [];
   const clauses = clausesOf(text).filter((clause) => !REFUSES.test(clause) || NOT_BEFORE.test(clause));
-  if (kind === "time" && clockTime(held) !== undefined) return clauses.flatMap((clause) => timesNear(clause, held));
-  if (kind === "date" && monthAndDay(held) !== undefined) return clauses.flatMap((clause) => daysNear(clause, held));
-  return [];
+  return clauses.flatMap((clause) => (isTime ? timesNear(clause, held) : daysNear(clause, held)));
 }
 
 const REFUSES = /\b(?:not|never|no|instead of|rather than|than|hopeless|shut|closed)\b|n't\b/i;
@@ -61,8 +61,6 @@ function numberIn(word: string): number | undefined {
   return /^\d+$/.test(word) ? Number(word) : unspelled(word);
 }
 
-const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"] as const;
-const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [RegExp, number])[] = [
   [/\b(?:a|one) day (?:later|after)\b|\b(?:the )?(?:next day|following day|day after)\b(?! tomorrow)/i, 1],
   [/\b(?:a|one) day (?:earlier|before|sooner)\b|\bthe (?:previous day|day before)\b/i, -1],

@@ -168,8 +168,8 @@ export function mayMeanTime(text: string, value: string): boolean {
   return new RegExp(`\\b(?:${forms.join("|")})\\b(?![:.]?\\d)(?! ?${half === "am" ? "p" : "a"}\\.?m\\b)`, "i").test(text);
 }
 
-const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
-const DAY_MS = 86_400_000;
+export const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
+export const DAY_MS = 86_400_000;
 
 /** `2019-03-05` → March, 5; anything else is undefined. */
 export function monthAndDay(value: string): { month: string; day: number } | undefined {

@@ -82,7 +82,8 @@ function chanceOf(frame: string, { corrections }: JobSampler): number | undefine
 function fitting(signal: Heard): Fitting[] {
   const said = wordsBy(signal.exchange.nextState, "user");
   if (said.length > MOST_SAID) return [];
-  const all = groundedCandidates(signal).flatMap((found) => fittingOf(found, { said, signal }) ?? []);
+  const wished = wishfulWords(said);
+  const all = groundedCandidates(signal).flatMap((found) => fittingOf(found, { said, wished, signal }) ?? []);
   // "Jonas Weber, not Jonas Klein" is of the argument that had Jonas, whether or not anything may be learned of that.
   const fits = all.filter(
     ({ found, told }) => !all.some((other) => other.found.hint.value === found.hint.value && tells(other) < tells({ told })),
@@ -98,10 +99,13 @@ function tells({ told }: Pick<Fitting, "told">): number {
   return TELLS.indexOf(told);
 }
 
-function fittingOf(found: Stands, { said, signal }: { said: string; signal: Heard }): Fitting | undefined {
+function fittingOf(
+  found: Stands,
+  { said, wished, signal }: { said: string; /** Of that what can wish for something. */ wished: string; signal: Heard },
+): Fitting | undefined {
   const parameter = parameterOfHint(signal.exchange.tools, found);
   if (parameter === undefined) return undefined;
-  const words = inUnitOf(parameter, wishfulWords(said));
+  const words = inUnitOf(parameter, wished);
   const { value } = found.hint;
   const held = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
   const counts = parameter.kind !== "boolean" && writtenForm(value) === "number";
