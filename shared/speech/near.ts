@@ -10,12 +10,17 @@ export function nearValues(text: string, kind: string, held: string | undefined)
   if (held === undefined) return [];
   const isTime = kind === "time" && clockTime(held) !== undefined;
   if (!isTime && (kind !== "date" || monthAndDay(held) === undefined)) return [];
-  const clauses = clausesOf(text).filter((clause) => !REFUSES.test(clause) || NOT_BEFORE.test(clause));
+  const clauses = clausesOf(text).filter((clause) => !refuses(clause));
   return clauses.flatMap((clause) => (isTime ? timesNear(clause, held) : daysNear(clause, held)));
 }
 
 const REFUSES = /\b(?:not|never|no|instead of|rather than|than|hopeless|shut|closed)\b|n't\b/i;
-const NOT_BEFORE = /(?:\b(?:not|never)\b|n't\b).*\b(?:before|until|till|earlier than)\b/i;
+
+/** Whether a clause is against what it names: "not at eight", but no "not before eight". */
+function refuses(clause: string): boolean {
+  const at = clause.search(REFUSES);
+  return at >= 0 && !/\b(?:before|until|till|earlier than)\b/i.test(clause.slice(at));
+}
 
 const HOUR = "(?<hour>1[0-2]|0?[1-9]|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)";
 // Not "at 6 pm", which tells all, nor "ten" of "ten to eight"
@@ -36,10 +41,11 @@ const LATER = /\b(?:afternoon|evening|tonight|night)\b/i;
 function timesNear(clause: string, held: string): string[] {
   const [hour = 0, minute = 0] = held.split(":").map(Number);
   const found = CLOCKS.flatMap((clock) => [...clause.matchAll(clock)].flatMap(({ groups }) => minuteOfHalf(groups ?? {}) ?? []));
+  const [isMorning, isLater] = [MORNING.test(clause), LATER.test(clause)];
   return found.map((early) => {
     const late = early + HALF_DAY;
     const isEarly = Math.abs(early - hour * 60 - minute) < Math.abs(late - hour * 60 - minute);
-    const at = MORNING.test(clause) || (isEarly && !LATER.test(clause)) ? early : late;
+    const at = isMorning || (isEarly && !isLater) ? early : late;
     return `${String(Math.floor(at / 60)).padStart(2, "0")}:${String(at % 60).padStart(2, "0")}`;
   });
 }
