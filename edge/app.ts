@@ -34,7 +34,9 @@ import { mountModels } from "./routes/models.ts";
 import { mountTrainerFeed } from "./routes/trainer-feed.ts";
 import { mountTrainerFiles } from "./routes/trainer-files.ts";
 import { mountTrainerLease } from "./routes/trainer-lease.ts";
+import { mountTrainerJudgements } from "./routes/trainer-judgements.ts";
 import { mountTrainerLines } from "./routes/trainer-lines.ts";
+import { mountTrainerMoves } from "./routes/trainer-moves.ts";
 
 export function createApp(): App {
   const app = new Hono<AppEnv>();
@@ -71,6 +73,14 @@ export function createApp(): App {
     mountStats,
   ])
     mount(app);
-  for (const mount of [mountTrainerFeed, mountTrainerFiles, mountTrainerLease, mountTrainerLines]) mount(app);
+  for (const mount of [
+    mountTrainerFeed,
+    mountTrainerFiles,
+    mountTrainerLease,
+    mountTrainerLines,
+    mountTrainerMoves,
+    mountTrainerJudgements,
+  ])
+    mount(app);
   return app;
 }

@@ -5,7 +5,7 @@ import { z, type ZodType } from "zod";
 import { AgentName } from "../../shared/agent.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
-import { agentOf } from "../agent/port.ts";
+import { agentOf, type AgentPort } from "../agent/port.ts";
 import { readAgents } from "../db/agents.ts";
 import type { AppEnv } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
@@ -76,6 +76,23 @@ export function scoped(context: Context<AppEnv>, agent: string): string {
 export function lineParam(context: Context<AppEnv>): string {
   return parseWith(z.object({ line: z.string().min(1).max(200) }), context.req.param()).line;
 }
+
+/** The line named in the path, and what its agent answers about it. */
+export function lineIn(context: Context<AppEnv>): AskedLine {
+  const [agent, line] = [agentParam(context), lineParam(context)];
+  const ask: AskedLine["ask"] = async (question, about = "") => {
+    const answer = await question(agentOf(context.env, agent), line);
+    return found(answer, `${about}line ${line} of agent ${agent}`);
+  };
+  return { agent, line, ask };
+}
+
+export type AskedLine = {
+  readonly agent: string;
+  readonly line: string;
+  /** @param about what of the line is asked for, "note n1 of ". @throws {input/notFound} where the answer is undefined */
+  readonly ask: <Value>(question: (agent: AgentPort, line: string) => Promise<Value | undefined>, about?: string) => Promise<Value>;
+};
 
 export function versionParam(context: Context<AppEnv>): number {
   return parseWith(VersionParam, context.req.param()).version;
