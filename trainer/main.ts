@@ -23,7 +23,8 @@ import { followAgents, type FollowOptions } from "./follow.ts";
 import { importCommand } from "./import/command.ts";
 import { LlmJudge } from "./judge/llm/judge.ts";
 import { createPanel } from "./judge/panel.ts";
-import { LineLoop, type LoopDependencies } from "./loop.ts";
+import type { LineDependencies } from "./line-dependencies.ts";
+import { LineLoop } from "./loop.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { writeAdapterFiles } from "./policy/adapter.ts";
 import { lackedForJudging, openJudge } from "./policy/answerer.ts";
@@ -71,8 +72,8 @@ async function main(): Promise<void> {
     const loadAdapter = createParentLoader(edge, { base, folder });
     const queued = createWorkQueue();
     const { prepare, ...workbench } = createWorkbench({ engine, base, settings: config.update, queued, metrics, loadAdapter });
-    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
-    const shared: Omit<LoopDependencies, "edge"> = {
+    const writeAdapter: LineDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(base.config, adapter, base.name);
+    const shared: Omit<LineDependencies, "edge"> = {
       judge: createPanel(sampler, new LlmJudge({ environment: process.env, signal: stop.signal })),
       ...workbench,
       queued,
@@ -133,7 +134,7 @@ async function fetchServed(
 /** Tells of each base that this trainer does not have once. */
 function createBaseCheck(
   edge: Pick<EdgePort, "readHead">,
-  { loadAdapter, metrics }: Pick<LoopDependencies, "loadAdapter" | "metrics">,
+  { loadAdapter, metrics }: Pick<LineDependencies, "loadAdapter" | "metrics">,
 ): FollowOptions["trains"] {
   const told = new Set<string>();
   return async (line) => {
@@ -149,7 +150,7 @@ function createBaseCheck(
 /** What the engine of the first agent of this base gives its template: it is most likely corrected first. */
 async function firstArguments(
   edge: Pick<EdgePort, "listAgents" | "readHead">,
-  loadAdapter: LoopDependencies["loadAdapter"],
+  loadAdapter: LineDependencies["loadAdapter"],
 ): Promise<TemplateArguments> {
   for (const line of await edge.listAgents()) {
     const { baseDigest, settings } = await edge.readHead(line);

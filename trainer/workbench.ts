@@ -7,19 +7,19 @@ import type { UpdateSettings } from "./config.ts";
 import type { Engine } from "./engine/engine.ts";
 import { createGate } from "./gate/gate.ts";
 import { createLearner } from "./learn/update/update.ts";
-import type { LoopDependencies } from "./loop.ts";
+import type { LineDependencies } from "./line-dependencies.ts";
 import { createNoteReview } from "./memory/absorption.ts";
 import { type Base, perTemplate } from "./policy/base.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 const BARE_VERSION = 0; // what every new agent learns from
 
-export type Workbench = Pick<LoopDependencies, "learner" | "gate" | "reviewNotes"> & {
+export type Workbench = Pick<LineDependencies, "learner" | "gate" | "reviewNotes"> & {
   /** Does ahead what the first update and its gate would wait for. */
   readonly prepare: (templateArguments: TemplateArguments) => Promise<void>;
 };
 
-type Given = Pick<LoopDependencies, "metrics" | "loadAdapter"> & {
+type Given = Pick<LineDependencies, "metrics" | "loadAdapter"> & {
   readonly queued: WorkQueue;
   readonly engine: Engine;
   readonly base: Base;

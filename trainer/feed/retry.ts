@@ -28,6 +28,11 @@ export function reportRetry(metrics: Metrics, agent: string): RetryOptions["onRe
   return (error, delayMs) => metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: Math.round(delayMs) });
 }
 
+/** Tells of what failed and is tried again by the next step. @param agent whom it was for */
+export function reportFailure(metrics: Metrics, agent: string, error: unknown): void {
+  metrics("feed:retried", { agent, ...toErrorRecord(error), delayMs: 0 });
+}
+
 /** Waits so long, or until the signal is told to stop. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -19,7 +19,7 @@ import { formOf } from "../learn/batch/form.ts";
 import { gather } from "../learn/batch/gather.ts";
 import { toRehearsals } from "../learn/batch/rehearsed.ts";
 import type { Learner } from "../learn/update/learner.ts";
-import type { LoopDependencies } from "../loop.ts";
+import type { LineDependencies } from "../line-dependencies.ts";
 
 export type Rebuilt = {
   readonly version: number;
@@ -31,7 +31,7 @@ export type Rebuilt = {
   readonly madeOn: Readonly<Record<string, string>>;
 };
 
-type RebuildDependencies = Pick<LoopDependencies, "loadAdapter" | "writeAdapter"> & {
+type RebuildDependencies = Pick<LineDependencies, "loadAdapter" | "writeAdapter"> & {
   readonly edge: Pick<EdgePort, "readVersion" | "readEvents" | "readTurns">;
   readonly learner: Learner;
 };

@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
-import type { LoopDependencies } from "../../../trainer/loop.ts";
+import type { LineDependencies } from "../../../trainer/line-dependencies.ts";
 import { writeAdapterFiles } from "../../../trainer/policy/adapter.ts";
 import { rebuildVersion } from "../../../trainer/rebuild/rebuild.ts";
 import type { TrainerStatus } from "../../../shared/trainer-status.ts";
@@ -364,7 +364,7 @@ describe("LineLoop", { timeout: 60_000 }, () => {
     expect(await refusedCodes(agent)).toEqual([]);
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
     const deps = { edge: client, learner: learning(shape), loadAdapter: async () => null };
-    const writeAdapter: LoopDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(shape, adapter, "random");
+    const writeAdapter: LineDependencies["writeAdapter"] = (adapter) => writeAdapterFiles(shape, adapter, "random");
     expect(await rebuildVersion({ ...deps, writeAdapter }, { agent, line: "shared" }, 1)).toMatchObject({ version: 1, same: true });
   });
 

@@ -7,7 +7,8 @@ import { PASSING } from "../../helpers/call.ts";
 import type { EdgePort } from "../../../trainer/feed/edge-port.ts";
 import type { Judge, Verdict } from "../../../trainer/judge/judge.ts";
 import type { Learner } from "../../../trainer/learn/update/learner.ts";
-import { LineLoop, type LoopDependencies } from "../../../trainer/loop.ts";
+import type { LineDependencies } from "../../../trainer/line-dependencies.ts";
+import { LineLoop } from "../../../trainer/loop.ts";
 import { readAdapterFiles, writeAdapterFiles, type AdapterTensors } from "../../../trainer/policy/adapter.ts";
 
 export const REJECTS: Verdict = {
@@ -95,10 +96,10 @@ export type LoopParts = {
   readonly shape: ModelConfig;
   readonly judge: Judge;
   readonly learner: Learner;
-  readonly queued?: LoopDependencies["queued"];
-  readonly reviewNotes?: LoopDependencies["reviewNotes"];
-  readonly gate?: LoopDependencies["gate"];
-  readonly metrics?: LoopDependencies["metrics"];
+  readonly queued?: LineDependencies["queued"];
+  readonly reviewNotes?: LineDependencies["reviewNotes"];
+  readonly gate?: LineDependencies["gate"];
+  readonly metrics?: LineDependencies["metrics"];
   readonly signal?: AbortSignal;
   readonly config?: Partial<TrainerConfig>;
   readonly line?: string;
@@ -126,7 +127,7 @@ export function loopOf(
 ): LineLoop {
   const client = createEdgeClient({ edge: edge.url, key: edge.key, ...(edge.lease !== undefined && { lease: edge.lease }) });
   const port = { ...client, ...changed?.(client) };
-  const deps: LoopDependencies = {
+  const deps: LineDependencies = {
     edge: port,
     ...(signal !== undefined && { signal }),
     judge,
