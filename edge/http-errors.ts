@@ -2,7 +2,7 @@
 import type { Context, ErrorHandler, NotFoundHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { ZodType } from "zod";
+import { z, type ZodType } from "zod";
 import { AppError, ERROR_TRAITS, type ErrorCode } from "../shared/errors.ts";
 import type { AppEnv } from "./env.ts";
 import { issueWords } from "./issue-words.ts";
@@ -82,10 +82,22 @@ const CONTEXT = { error: issueWords, abortEarly: true };
 export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value {
   const parsed = schema.safeParse(value, CONTEXT);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
+  const [first] = parsed.error.issues;
+  const issue = first && innermost(first);
   const param = issue?.path.map(String).join(".") ?? "";
   const message = issue?.message ?? "not as expected";
   throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
+}
+
+/** Where a value may be one thing or a list of others, and is a list: what is wrong within it. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== "invalid_union") return issue;
+  const within = issue.errors.flatMap(([first]) => first ?? []).find(isOfList);
+  return within === undefined ? issue : innermost({ ...within, path: [...issue.path, ...within.path] });
+}
+
+function isOfList(issue: z.core.$ZodIssue): boolean {
+  return typeof issue.path[0] === "number" || ((issue.code === "too_small" || issue.code === "too_big") && issue.origin === "array");
 }
 
 function render(context: Context, error: AppError): Response {

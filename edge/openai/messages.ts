@@ -13,8 +13,10 @@ import { FunctionName } from "./tools.ts";
 /** Why a call cannot be taken back. */
 export const UNNAMED_CALL = "the name of a tool expected, got an empty one; leave the call out";
 
-const TextPart = z.strictObject({ type: z.literal("text", "only text parts are supported"), text: z.string() });
-const Content = z.union([z.string(), z.array(TextPart).min(1)], "a string or a list of text parts expected");
+const ONLY_TEXT = "only text parts are supported";
+const PARTS = "a string or a list of text parts expected";
+const TextPart = z.strictObject({ type: z.literal("text", ONLY_TEXT), text: z.string() });
+const Content = z.union([z.string(), z.array(TextPart).min(1)], PARTS);
 const Call = z.strictObject({
   id: z.string().min(1),
   type: z.literal("function", "only function calls are supported"),
@@ -28,17 +30,27 @@ const Call = z.strictObject({
   index: z.int().optional(),
 });
 
-/** What clients send back of an answer of ours beside its content; empty, or known here anyway. */
-const EMPTY_ECHO = {
-  refusal: z.null("refusals are not supported").optional(),
+/** What clients send back of an answer beside its words: empty, known here anyway, or what another model said of where its words came from. */
+const ECHO = {
   audio: z.null("audio is not supported").optional(),
   function_call: z.null("use tool_calls").optional(),
   /** What the `openai` package's helpers made of the content: null, or the object that it is the JSON of. */
   parsed: z.unknown().optional(),
-  annotations: z.array(z.never("annotations are not supported")).optional(),
+  annotations: z.array(z.unknown()).nullish(),
   /** The session has what was run on this side itself. */
   executed_tools: z.array(z.unknown()).optional(),
 };
+
+/** A part of an answer: frameworks put on it what stood beside it in the message. Another model's refusal is what it said. */
+const AnswerPart = z.discriminatedUnion(
+  "type",
+  [
+    TextPart.extend({ role: z.literal("assistant").optional(), refusal: z.null().optional(), ...ECHO }),
+    z.strictObject({ type: z.literal("refusal"), refusal: z.string() }),
+  ],
+  ONLY_TEXT,
+);
+const AnswerContent = z.union([z.string(), z.array(AnswerPart).min(1)], PARTS);
 
 /**
  * Who of a role speaks. Agent frameworks put it on every message, on answers of ours too, so it is no part of the conversation: with it an
@@ -52,10 +64,11 @@ const Message = z.discriminatedUnion("role", [
   z.strictObject({ role: z.literal("user"), content: Content, ...NAMED }),
   z.strictObject({
     role: z.literal("assistant"),
-    content: Content.nullish(),
+    content: AnswerContent.nullish(),
+    refusal: z.string().nullish(),
     ...NAMED,
     tool_calls: z.array(Call).min(1, "leave it out where there are no calls").nullish(),
-    ...EMPTY_ECHO,
+    ...ECHO,
   }),
   z.strictObject({ role: z.literal("tool"), content: Content, tool_call_id: z.string().min(1), ...NAMED }),
 ]);
@@ -142,7 +155,8 @@ function toChatMessage(message: Message): ChatMessage {
     case "tool":
       return { role: "tool", content: toText(message.content), tool_call_id: message.tool_call_id };
     case "assistant": {
-      const content = message.content === null || message.content === undefined ? null : toText(message.content);
+      const said = [message.content, message.refusal].flatMap((each) => (each === null || each === undefined ? [] : [toText(each)]));
+      const content = said.length === 0 ? null : said.join("\n");
       return { role: "assistant", content, ...(message.tool_calls ? { tool_calls: message.tool_calls.map(toToolCall) } : {}) };
     }
     default:
@@ -154,8 +168,9 @@ function toToolCall({ id, type, function: { name, arguments: text } }: z.infer<t
   return { id, type, function: { name, arguments: text } };
 }
 
-function toText(content: z.infer<typeof Content>): string {
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
+function toText(content: z.infer<typeof AnswerContent>): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("\n");
 }
 
 function checkContent(message: ChatMessage, index: number, place: Place): void {

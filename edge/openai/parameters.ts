@@ -4,7 +4,11 @@
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 
-type Fixed = { readonly accepted: readonly unknown[]; readonly advice?: string };
+type Fixed = {
+  readonly accepted: readonly unknown[];
+  /** Any text is accepted, too: it would only say how to be quick. */ readonly hint?: boolean;
+  readonly advice?: string;
+};
 
 export type KnownParameters = {
   readonly honoured: ReadonlySet<string>;
@@ -21,9 +25,9 @@ const HONOURED = [
 /** Of both APIs alike. */
 export const FIXED_EVERYWHERE: KnownParameters["fixed"] = {
   moderation: { accepted: [null] },
-  prompt_cache_key: { accepted: [null], advice: "conversations are cached without one" },
+  prompt_cache_key: { accepted: [null], hint: true },
   prompt_cache_options: { accepted: [null] },
-  prompt_cache_retention: { accepted: [null, "in_memory"] },
+  prompt_cache_retention: { accepted: [null, "in_memory", "24h"] },
   service_tier: { accepted: [null, "auto", "default"] },
 };
 
@@ -55,12 +59,13 @@ export function checkParameters(body: Readonly<Record<string, unknown>>, known: 
   }
 }
 
-function checkFixed(name: string, value: unknown, { accepted, advice }: Fixed): void {
+function checkFixed(name: string, value: unknown, { accepted, hint = false, advice }: Fixed): void {
+  if (hint && typeof value === "string") return;
   const given = canonicalJson(value);
   // JSON has no infinity: `1e999` is read as one, and would be written as the null that is accepted.
   const readable = typeof value !== "number" || Number.isFinite(value);
   if (readable && accepted.some((each) => canonicalJson(each) === given)) return;
-  const wanted = `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")} only`;
+  const wanted = `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")}${hint ? " or a text" : ""} only`;
   const shown = !readable ? String(value) : given.length <= 60 ? given : `${given.slice(0, 60)}…`;
   const tail = advice === undefined ? "" : `; ${advice}`;
   throw new AppError("input/unsupported", `${name} ${wanted}, got ${shown}${tail}`, { details: { param: name } });

@@ -9,6 +9,7 @@ import { checkEnforced, checkSchema, MAX_SCHEMA_CHARACTERS } from "./json-schema
 import { invalid } from "./refuse.ts";
 
 const MAX_TOOLS = 128; // as the API
+const TOO_MANY = `at most ${MAX_TOOLS} tools expected`;
 const MAX_CHARACTERS = 8 * MAX_SCHEMA_CHARACTERS; // of the JSON of all schemas together
 
 export const FunctionType = z.literal("function", "only function tools are supported");
@@ -24,7 +25,6 @@ const Tool = z.strictObject({
   }),
 });
 
-const TOO_MANY = `at most ${MAX_TOOLS} tools expected`;
 /** There need not be any. */
 export const AnyTools = z.array(Tool).max(MAX_TOOLS, TOO_MANY);
 /** An agent's own tools, some of which the edge may run. */
@@ -33,10 +33,20 @@ export const AgentTools = z
   .max(MAX_TOOLS, TOO_MANY);
 export const Tools = AnyTools.min(1, "at least one tool expected; leave it out where there are none");
 
+const NamedFunction = z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) });
+export const AllowedMode = z.enum(["auto", "required"]);
 export const ToolChoiceParameter = z.union(
-  [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) })],
-  'auto, none, required or {"type": "function", "function": {"name": …}} expected',
+  [
+    z.enum(["auto", "none", "required"]),
+    NamedFunction,
+    z.strictObject({
+      type: z.literal("allowed_tools"),
+      allowed_tools: z.strictObject({ mode: AllowedMode, tools: z.array(NamedFunction).min(1).max(MAX_TOOLS, TOO_MANY) }),
+    }),
+  ],
+  'auto, none, required, {"type": "function", "function": {"name": …}} or {"type": "allowed_tools", "allowed_tools": {"mode": …, "tools": […]}} expected',
 );
+type ToolChoiceParameter = z.infer<typeof ToolChoiceParameter>;
 
 /** @throws {input/invalid} naming the part of a tool that is wrong, {input/unsupported} for a strict one that cannot be enforced */
 export function checkTools(tools: readonly ToolDefinition[], place = (index: number): string => `tools.${index}.function`): void {
@@ -69,11 +79,22 @@ function checkSizes(tools: readonly ToolDefinition[], place: (index: number) => 
   });
 }
 
+/** Of what can be called, what the choice leaves. @throws {input/invalid} where it allows a tool that there is none of */
+export function allowedTools(choice: ToolChoiceParameter | undefined, tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  if (typeof choice !== "object" || choice.type !== "allowed_tools") return tools;
+  const names = new Set(choice.allowed_tools.tools.map((tool) => tool.function.name));
+  for (const { function: tool } of tools) names.delete(tool.name);
+  const [unknown] = names;
+  if (unknown !== undefined) throw invalid("tool_choice", `names of the tools expected, got ${unknown}`);
+  return tools.filter((tool) => choice.allowed_tools.tools.some((allowed) => allowed.function.name === tool.function.name));
+}
+
 /** The choice as the policy takes it: without tools nothing can be called. @throws {input/invalid} where it names no tool or there is none to choose */
-export function toToolChoice(choice: z.infer<typeof ToolChoiceParameter> | undefined, tools: readonly ToolDefinition[]): ToolChoice {
+export function toToolChoice(choice: ToolChoiceParameter | undefined, tools: readonly ToolDefinition[]): ToolChoice {
   if (choice === undefined || choice === "none" || choice === "auto") return tools.length === 0 ? "none" : (choice ?? "auto");
   if (tools.length === 0) throw invalid("tool_choice", "tools expected beside it, got none");
   if (typeof choice === "string") return choice;
+  if (choice.type === "allowed_tools") return choice.allowed_tools.mode;
   const { name } = choice.function;
   if (tools.some((tool) => tool.function.name === name)) return { name };
   throw invalid("tool_choice", `the name of one of the tools expected, got ${name}`);

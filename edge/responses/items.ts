@@ -12,13 +12,16 @@ const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string
 const OutputText = z.strictObject({
   type: z.literal("output_text"),
   text: z.string(),
-  annotations: z.array(z.never("annotations are not supported")).optional(),
+  /** Where another model's words came from. */
+  annotations: z.array(z.unknown()).nullish(),
   /** Of our own answer, sent back with it. */
   logprobs: z.array(z.unknown()).optional(),
   /** Added by the `parse` helpers of the `openai` package. */
   parsed: z.unknown().optional(),
 });
-const TextPart = z.discriminatedUnion("type", [InputText, OutputText], "only input_text and output_text parts are supported");
+/** Another model's, which is what it said. */
+const Refusal = z.strictObject({ type: z.literal("refusal"), refusal: z.string() });
+const TextPart = z.discriminatedUnion("type", [InputText, OutputText, Refusal], "only input_text and output_text parts are supported");
 const Content = z.union([z.string(), z.array(TextPart).min(1)], "a text or a list of input_text and output_text parts expected");
 
 /** What clients send back of an item of ours, and what says nothing. */
@@ -32,7 +35,9 @@ const Item = z.discriminatedUnion(
       type: z.literal("message").optional(),
       role: z.enum(["user", "assistant", "system", "developer"]),
       content: Content,
-      phase: z.null("phases are not supported").optional(),
+      /** Whether another model's words were its last ones, and who of a role speaks: neither is part of what was said. */
+      phase: z.string().nullish(),
+      name: z.string().nullish(),
       ...ECHO,
     }),
     z.strictObject({
@@ -54,21 +59,26 @@ const Item = z.discriminatedUnion(
     }),
     // What was run on this side; the session has it all itself, so whatever a client has left of it will do.
     z.looseObject({ type: z.literal("mcp_call") }),
+    // What another model thought and did not say.
+    z.looseObject({ type: z.literal("reasoning") }),
+    z.strictObject({ type: z.literal("item_reference"), id: z.string().min(1) }),
   ],
-  "message, function_call, function_call_output or mcp_call expected; other items are not supported",
+  "message, function_call, function_call_output, mcp_call, reasoning or item_reference expected; other items are not supported",
 );
 type Item = z.infer<typeof Item>;
+/** One that stands there itself; what refers to others is read in `references.ts`. */
+export type FullItem = Exclude<Item, { type: "item_reference" }>;
 /** One that is a message or a part of one. */
-type SpokenItem = Exclude<Item, { type: "mcp_call" }>;
+type SpokenItem = Exclude<FullItem, { type: "mcp_call" | "reasoning" }>;
 
 export const Items = z.array(Item).min(1, "at least one item expected, got none");
 export const Input = z.union([z.string(), Items], "a text or a list of items expected");
 
 /** An item of a conversation, with the name of its place in the request. */
-export type PlacedItem = { readonly item: Item; readonly place: string };
+export type PlacedItem = { readonly item: FullItem; readonly place: string };
 export type PlacedMessage = { message: ChatMessage; readonly place: string };
 
-export function toItems(input: z.infer<typeof Input>): PlacedItem[] {
+export function toItems(input: string | readonly FullItem[]): PlacedItem[] {
   if (typeof input === "string") return [{ item: { role: "user", content: input }, place: "input" }];
   return input.map((item, index) => ({ item, place: `input.${index}` }));
 }
@@ -82,6 +92,7 @@ export function toMessages(items: readonly PlacedItem[]): PlacedMessage[] {
       ran = true;
       continue;
     }
+    if (item.type === "reasoning") continue;
     const before = messages.at(-1);
     const joined = before === undefined ? undefined : join(before.message, item, ran);
     ran = false;
@@ -122,6 +133,7 @@ function toCall({ call_id: id, name, arguments: text }: Extract<Item, { type: "f
   return { id, type: "function", function: { name, arguments: text } };
 }
 
-function toText(content: string | readonly { readonly text: string }[]): string {
-  return typeof content === "string" ? content : content.map(({ text }) => text).join("\n");
+function toText(content: z.infer<typeof Content>): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "refusal" ? part.refusal : part.text)).join("\n");
 }

@@ -1,5 +1,5 @@
 /** POST /v1/responses: the body → what a turn is asked, in the terms of every API, or a refusal that says what to change. */
-import { z, type ZodType } from "zod";
+import { z } from "zod";
 import type { ChatMessage } from "../../shared/chat.ts";
 import type { ResponseFormat } from "../../shared/grammar/answer-form.ts";
 import { checkConversation } from "../openai/messages.ts";
@@ -7,7 +7,7 @@ import { invalid } from "../openai/refuse.ts";
 import { type AskedTurn, Parameters as ChatParameters, parseParameters, sessionMarksOf, userOf } from "../openai/request.ts";
 import { SchemaName, toSchemaFormat } from "../openai/response-format.ts";
 import { checkTools } from "../openai/tools.ts";
-import { Input, Items, toItems, toMessages } from "./items.ts";
+import { type FullItem, Input, toItems, toMessages } from "./items.ts";
 import { RESPONSE_PARAMETERS } from "./parameters.ts";
 import { FlatToolChoice, FunctionToolList, toChatChoice, toDefinition } from "./tools.ts";
 import type { OutputItem } from "./wire.ts";
@@ -57,17 +57,15 @@ export const ResponseParameters = ChatParameters.pick({
 });
 export type ResponseParameters = z.infer<typeof ResponseParameters>;
 
-/** A union does not say what is wrong within its parts; a list that is checked as one does. */
-const ListParameters = ResponseParameters.extend({ input: Items });
+/** With every item that the input refers to. */
+export type FullParameters = Omit<ResponseParameters, "input"> & { readonly input: string | readonly FullItem[] };
 
 /** The response that a request continues: its conversation, but for its instructions, and what it answered. */
 export type PreviousResponse = { readonly messages: readonly ChatMessage[]; readonly output: readonly OutputItem[] };
 
 /** @throws {input/invalid} and {input/unsupported} naming the parameter in `details.param` */
 export function parseResponseRequest(body: unknown): ResponseParameters {
-  const listed = typeof body === "object" && body !== null && "input" in body && Array.isArray(body.input);
-  const schema: ZodType<ResponseParameters> = listed ? ListParameters : ResponseParameters;
-  const parameters = parseParameters(body, { schema, known: RESPONSE_PARAMETERS });
+  const parameters = parseParameters(body, { schema: ResponseParameters, known: RESPONSE_PARAMETERS });
   if ((parameters.top_logprobs ?? 0) > 0 && !includesLogprobs(parameters))
     throw invalid("top_logprobs", `include: ["${LOGPROBS}"] expected beside it`);
   if ((parameters.stream_options ?? undefined) !== undefined && parameters.stream !== true)
@@ -76,7 +74,7 @@ export function parseResponseRequest(body: unknown): ResponseParameters {
 }
 
 /** @throws {input/invalid} where the conversation is none, or a tool or schema is wrong */
-export function toAskedTurn(parameters: ResponseParameters, previous: PreviousResponse | undefined): AskedTurn {
+export function toAskedTurn(parameters: FullParameters, previous: PreviousResponse | undefined): AskedTurn {
   const { tools, text, metadata, max_output_tokens: limit } = parameters;
   const definitions = tools?.map(toDefinition);
   checkTools(definitions ?? [], (index) => `tools.${index}`);
@@ -103,7 +101,7 @@ export function toAskedTurn(parameters: ResponseParameters, previous: PreviousRe
 }
 
 /** Instructions are of this request alone: those of the response before do not carry over, as in the API. */
-function toConversation({ instructions, input }: ResponseParameters, previous: PreviousResponse | undefined): ChatMessage[] {
+function toConversation({ instructions, input }: FullParameters, previous: PreviousResponse | undefined): ChatMessage[] {
   const { messages = [], output = [] } = previous ?? {};
   const known = messages.map((message) => ({ message, place: "previous_response_id" }));
   const answered = output.map((item) => ({ item, place: "input" })); // what lacks a result of it is the input
@@ -123,6 +121,6 @@ function toResponseFormat(format: TextFormat | undefined): ResponseFormat {
   return format.type === "json_schema" ? toSchemaFormat(format, "text.format.schema") : format;
 }
 
-function includesLogprobs({ include }: ResponseParameters): boolean {
+function includesLogprobs({ include }: Pick<ResponseParameters, "include">): boolean {
   return (include ?? []).length > 0;
 }

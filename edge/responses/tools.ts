@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { ToolOffer } from "../tools/offer.ts";
-import { FunctionName, FunctionType, type ToolChoiceParameter } from "../openai/tools.ts";
+import { AllowedMode, FunctionName, FunctionType, type ToolChoiceParameter } from "../openai/tools.ts";
 
 const MAX_TOOLS = 128; // as the API
 
@@ -23,9 +23,14 @@ type FunctionTool = z.infer<typeof FunctionTool>;
 /** An empty list is a choice: the client runs nothing, whatever tools of its own the agent has for it to run. */
 export const FunctionToolList = z.array(FunctionTool).max(MAX_TOOLS, `at most ${MAX_TOOLS} tools expected`);
 
+const NamedFunction = z.strictObject({ type: z.literal("function"), name: z.string() });
 export const FlatToolChoice = z.union(
-  [z.enum(["auto", "none", "required"]), z.strictObject({ type: z.literal("function"), name: z.string() })],
-  'auto, none, required or {"type": "function", "name": …} expected',
+  [
+    z.enum(["auto", "none", "required"]),
+    NamedFunction,
+    z.strictObject({ type: z.literal("allowed_tools"), mode: AllowedMode, tools: z.array(NamedFunction).min(1).max(MAX_TOOLS) }),
+  ],
+  'auto, none, required, {"type": "function", "name": …} or {"type": "allowed_tools", "mode": …, "tools": […]} expected',
 );
 export type FlatToolChoice = z.infer<typeof FlatToolChoice>;
 
@@ -61,5 +66,11 @@ function fromDefinition({ function: { name, description, parameters, strict } }:
 }
 
 export function toChatChoice(choice: FlatToolChoice | undefined): z.infer<typeof ToolChoiceParameter> | undefined {
-  return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice;
+  if (typeof choice !== "object") return choice;
+  if (choice.type === "function") return named(choice);
+  return { type: "allowed_tools", allowed_tools: { mode: choice.mode, tools: choice.tools.map(named) } };
+}
+
+function named({ name }: { name: string }): { type: "function"; function: { name: string } } {
+  return { type: "function", function: { name } };
 }

@@ -13,7 +13,7 @@ import type { OwnLine } from "../agent/port.ts";
 import type { AppEnv } from "../env.ts";
 import { checkName, isName, type TurnHeaders } from "../openai/headers.ts";
 import type { AskedTurn } from "../openai/request.ts";
-import { toToolChoice } from "../openai/tools.ts";
+import { allowedTools, toToolChoice } from "../openai/tools.ts";
 import { reaches } from "../scope.ts";
 import { dispatchTurn, type Answering } from "../session/dispatch.ts";
 import { scopedUser } from "../session/identity.ts";
@@ -73,7 +73,8 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
   const requestDigest = await sha256(canonicalJson([scope, headers.sessionName, turnKind, body]));
   const own = await ownLineOf(context.env, head, scope.user);
   const notes = turnKind !== "main" ? [] : (own?.notes ?? (await getNotes(context.env, head, scope.user)));
-  const { tools, runners } = offer;
+  const { runners } = offer;
+  const tools = allowedTools(request.toolChoice, offer.tools);
   const { stop, seed, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat } = request;
   const toolChoice = toToolChoice(request.toolChoice, tools);
   const answering = await dispatchTurn(context.env, {

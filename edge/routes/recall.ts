@@ -6,7 +6,8 @@ import type { AppEnv } from "../env.ts";
 import { invalid } from "../openai/refuse.ts";
 import { userOf } from "../openai/request.ts";
 import { collectResponse } from "../responses/answer.ts";
-import type { PreviousResponse, ResponseParameters } from "../responses/request.ts";
+import { referredResponses, withReferred } from "../responses/references.ts";
+import type { FullParameters, PreviousResponse, ResponseParameters } from "../responses/request.ts";
 import type { ResponseBase, ResponseEcho, ResponseOnWire } from "../responses/wire.ts";
 import { identifySession, parseAnswerId, scopedUser, responseIdOf } from "../session/identity.ts";
 import { sessionOf, type RecallResult, type TurnHead } from "../session/port.ts";
@@ -63,6 +64,20 @@ export async function recallPrevious(context: Context<AppEnv>, parameters: Respo
     throw invalid(PARAM, "a response to the same user expected, got another's; send user and safety_identifier as then, or neither");
   const response = await responseOf(result);
   return { scope, sessionId, turnId, messages: spokenIn(result, response), output: response.output };
+}
+
+/** The parameters with the items that the input refers to. @throws {input/invalid} where one is not stored, or is of another user */
+export async function recallItems(context: Context<AppEnv>, parameters: ResponseParameters): Promise<FullParameters> {
+  const user = userOf(parameters);
+  const recalled = await Promise.all(
+    referredResponses(parameters).map(async (id) => {
+      const result = await recall(context, id);
+      if (result.status !== "recalled") return [];
+      const isOthers = user !== undefined && (await scopedUser(result.scope.keyId, user)) !== result.scope.user;
+      return isOthers ? [] : (await responseOf(result)).output;
+    }),
+  );
+  return withReferred(parameters, recalled.flat());
 }
 
 /** The name to continue a conversation under. @throws {input/invalid} where the client names another session than the one it is in */

@@ -17,7 +17,7 @@ import { toolsOnWire } from "../responses/tools.ts";
 import { toEcho } from "../responses/wire.ts";
 import { answerTurn, offerOf, requireHead, respondEvents, scopeOf, sessionNameOf, stateVersion, storeOf } from "./answering.ts";
 import { queryOf } from "./params.ts";
-import { baseOf, forgetResponse, nameWithin, recallPrevious, recallResponse } from "./recall.ts";
+import { baseOf, forgetResponse, nameWithin, recallItems, recallPrevious, recallResponse } from "./recall.ts";
 
 /** What is stored is given back whole: it is not streamed again, and includes what it was made with, whether that is asked for again or not. */
 export const RetrieveQuery = z.strictObject({
@@ -34,7 +34,7 @@ export function mountResponses(app: App): void {
     const headers = parseTurnHeaders(context.req.raw.headers);
     const head = await requireHead(context, parameters.model);
     const previous = await recallPrevious(context, parameters);
-    const request = toAskedTurn(parameters, previous);
+    const request = toAskedTurn(await recallItems(context, parameters), previous);
     const named = await sessionNameOf(headers, request);
     const sessionName = previous === undefined ? named : await nameWithin(previous, { named, line: head.line });
     const scope = previous?.scope ?? (await scopeOf(context, request));

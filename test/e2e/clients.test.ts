@@ -1,9 +1,11 @@
 /** Clients other than the `openai` package, unmodified, against the real edge with the shipped base: each runs a tool and goes on with its result. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
+import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { Agent, OpenAIProvider, Runner, tool as agentTool } from "@openai/agents";
-import { stepCountIs, streamText, tool } from "ai";
+import { Agent, MemorySession, OpenAIChatCompletionsModel, OpenAIProvider, Runner, tool as agentTool } from "@openai/agents";
+import { generateText, stepCountIs, streamText, tool } from "ai";
+import OpenAI from "openai";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { nextStatesOf, talkTo, turnsOf } from "../edge/session/talk.ts";
@@ -123,4 +125,43 @@ it("an application that was written for OpenAI moves over with base URL, key and
   const turns = turnsOf(await log.logged("turn:finished", 5));
   expect(turns.map(({ finishReason }) => finishReason)).toEqual(["tool_calls", "stop", "tool_calls", "stop", "stop"]);
   expect(nextStatesOf(await log.logged("nextState:arrived", 2))).toHaveLength(2);
+});
+
+it("`ai` with OpenAI's own provider refers to the items of stored responses by their ids, and goes on with the conversation", async () => {
+  const model = "vercel-ai-openai";
+  await putAgent(edge, model);
+  const sent: unknown[] = [];
+  const sendAndKeep: typeof fetch = (url, init) => {
+    sent.push(init?.body);
+    return fetch(url, init);
+  };
+  const provider = createOpenAI({ baseURL: `${edge.url}/v1`, apiKey: edge.keys.client, fetch: sendAndKeep });
+  const shared = { model: provider(model), instructions: INSTRUCTIONS, temperature: 0 };
+  const opening = { role: "user" as const, content: QUESTION };
+  const first = await generateText({
+    ...shared,
+    messages: [opening],
+    tools: { GetWeather: tool({ description, inputSchema: City, execute: async () => JSON.parse(RESULT) }) },
+    stopWhen: stepCountIs(2),
+    prepareStep: ({ stepNumber }) => ({ toolChoice: stepNumber === 0 ? "required" : "none" }),
+  });
+  await expectLogged(model);
+  const messages = [opening, ...first.responseMessages, { role: "user" as const, content: "Thank you." }];
+  await generateText({ ...shared, messages });
+  expect(sent.at(-1)).toContain('"item_reference"');
+  const [, , last] = turnsOf(await talkTo(edge, model).logged("turn:finished", 3));
+  expect(last?.messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "assistant", "user"]);
+  expect(last).toMatchObject({ origin: "continuation" });
+});
+
+it("`@openai/agents` over Chat Completions goes on with a session", async () => {
+  const model = "openai-agents-chat";
+  await putAgent(edge, model);
+  const client = new OpenAI({ apiKey: edge.keys.client, baseURL: `${edge.url}/v1` });
+  const agent = new Agent({ name: "desk", instructions: INSTRUCTIONS, model: new OpenAIChatCompletionsModel(client, model) });
+  const [session, runner] = [new MemorySession(), new Runner({ tracingDisabled: true })];
+  await runner.run(agent, "Hello", { session });
+  await runner.run(agent, "Thank you.", { session });
+  const turns = turnsOf(await talkTo(edge, model).logged("turn:finished", 2));
+  expect(turns.map(({ origin }) => origin)).toEqual(["opening", "continuation"]);
 });

@@ -156,6 +156,23 @@ describe("a request", () => {
     expect(parse({ messages: [user, { ...said, tool_calls: null, function_call: null }, user] }).messages).toEqual([user, said, user]);
   });
 
+  it("takes back an answer in the parts that `@openai/agents` makes of it", () => {
+    const part = { type: "text", text: "Hello", role: "assistant", refusal: null, annotations: [] };
+    const said = { role: "assistant", content: "Hello" };
+    expect(parse({ messages: [user, { ...said, content: [part] }, user] }).messages).toEqual([user, said, user]);
+  });
+
+  it("reads another model's refusal as what it said", () => {
+    const said = { role: "assistant", content: "I cannot." };
+    const refused = { role: "assistant", content: null, refusal: said.content };
+    const inParts = { role: "assistant", content: [{ type: "refusal", refusal: said.content }] };
+    expect(parse({ messages: [user, refused, user, inParts, user] }).messages).toEqual([user, said, user, said, user]);
+  });
+
+  it("may say how it is to be cached, which is no part of what is asked", () => {
+    expect(parse({ messages: [user], prompt_cache_key: "desk", prompt_cache_retention: "24h" }).messages).toEqual([user]);
+  });
+
   it("is the same with names on its messages, so that an answer which a framework has named is recognised", () => {
     const system = { role: "system", content: "Be brief." };
     const messages = [system, user, calling, result];
@@ -252,7 +269,12 @@ describe("a refusal names the parameter and says what to change", () => {
     ["stream options without a stream", { stream_options: { include_usage: true } }, "stream_options", /stream: true/],
     ["a seed that is no integer", { seed: 1.5 }, "seed", /a whole number expected, got 1.5/],
     ["no messages", { messages: [] }, "messages", /at least one/],
-    ["an image", { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] }, "messages.0.content", /text/],
+    [
+      "an image",
+      { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: "x" } }] }] },
+      "messages.0.content.0.type",
+      /text/,
+    ],
     ["an unknown role", { messages: [{ role: "bot", content: "x" }] }, "messages.0.role", /./],
     ["a member of a message that there is not", { messages: [{ ...user, names: "ada" }] }, "messages.0", /unknown member names: remove it/],
     ["an empty user message", { messages: [{ role: "user", content: "" }] }, "messages.0.content", /empty/],

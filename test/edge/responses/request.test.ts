@@ -1,6 +1,8 @@
 /** Bodies of the Responses API → what a turn is asked; each refusal names the parameter at fault. */
 import { describe, expect, it } from "vitest";
 import { parseResponseRequest, toAskedTurn } from "../../../edge/responses/request.ts";
+import { referredResponses, withReferred } from "../../../edge/responses/references.ts";
+import type { OutputItem } from "../../../edge/responses/wire.ts";
 import { AppError } from "../../../shared/errors.ts";
 
 const parameters = { type: "object", properties: { rooms: { type: "integer" } } };
@@ -9,7 +11,10 @@ const user = { role: "user", content: "Two rooms" };
 const calling = { type: "function_call", id: "fc_1", call_id: "call_1", name: "Book", arguments: '{"rooms": 2}', status: "completed" };
 const result = { type: "function_call_output", call_id: "call_1", output: "done" };
 
-const ask = (extra: object) => toAskedTurn(parseResponseRequest({ model: "assistant", input: "Hello", ...extra }), undefined);
+const ask = (extra: object, stored: readonly OutputItem[] = []) => {
+  const parameters = parseResponseRequest({ model: "assistant", input: "Hello", ...extra });
+  return toAskedTurn(withReferred(parameters, stored), undefined);
+};
 
 function refusal(run: () => unknown): { param: unknown; message: string } {
   try {
@@ -100,6 +105,53 @@ describe("a request", () => {
   });
 });
 
+describe("an item that is referred to by its id", () => {
+  const said: OutputItem = {
+    ...{ type: "message", id: "msg_0a_0", role: "assistant", status: "completed" },
+    content: [{ type: "output_text", text: "How many?", annotations: [], logprobs: [] }],
+  };
+  const call: OutputItem = {
+    ...{ type: "function_call", id: "fc_0b_0", call_id: "call_1", name: "Book", arguments: "{}", status: "completed" },
+  };
+  const refer = ({ id }: OutputItem) => ({ type: "item_reference", id });
+
+  it("stands where its reference stands", () => {
+    const full = [user, said, user, call, result];
+    const referring = [user, refer(said), user, refer(call), result];
+    expect(ask({ input: referring }, [call, said]).messages).toEqual(ask({ input: full }).messages);
+  });
+
+  it("is looked for in the responses that the ids name, in each once", () => {
+    const input = [refer(said), refer(call), { type: "item_reference", id: "mcp_0b_1" }];
+    expect(referredResponses(parseResponseRequest({ model: "assistant", input }))).toEqual(["resp_0a", "resp_0b"]);
+  });
+
+  it("is none of ours where its id is another's, and none of too many responses", () => {
+    const parsed = (ids: string[]) =>
+      parseResponseRequest({ model: "assistant", input: ids.map((id) => ({ type: "item_reference", id })) });
+    expect(refusal(() => referredResponses(parsed(["msg_0a_0", "rs_abc"]))).param).toBe("input.1.id");
+    const many = Array.from({ length: 101 }, (_, index) => `msg_${index.toString(16)}_0`);
+    expect(refusal(() => referredResponses(parsed(many))).message).toMatch(/at most 100 responses expected, got 101/);
+  });
+});
+
+describe("what another model answered", () => {
+  it("is its words, without what it thought and where they came from", () => {
+    const input = [
+      user,
+      { type: "reasoning", id: "rs_1", summary: [] },
+      {
+        ...{ type: "message", role: "assistant", phase: "final_answer" },
+        content: [{ type: "output_text", text: "Two.", annotations: [{ type: "url_citation", url: "https://a.example" }] }],
+      },
+      user,
+      { role: "assistant", content: [{ type: "refusal", refusal: "I cannot." }] },
+      user,
+    ];
+    expect(ask({ input }).messages.map(({ content }) => content)).toEqual([user.content, "Two.", user.content, "I cannot.", user.content]);
+  });
+});
+
 describe("is refused by name:", () => {
   const cases: [name: string, extra: object, param: string, message: RegExp][] = [
     ["an unknown parameter", { messages: [user] }, "messages", /remove it/],
@@ -119,8 +171,9 @@ describe("is refused by name:", () => {
     ["alternatives without log-probs", { top_logprobs: 2 }, "top_logprobs", /include/],
     ["an option of streams without one", { stream_options: {} }, "stream_options", /stream: true/],
     ["no items", { input: [] }, "input", /at least one/],
-    ["an item of another kind", { input: [{ type: "reasoning", summary: [] }] }, "input.0.type", /function_call_output/],
-    ["an image", { input: [{ role: "user", content: [{ type: "input_image" }] }] }, "input.0.content", /input_text/],
+    ["an item of another kind", { input: [{ type: "web_search_call" }] }, "input.0.type", /function_call_output/],
+    ["an image", { input: [{ role: "user", content: [{ type: "input_image" }] }] }, "input.0.content.0.type", /input_text/],
+    ["an item that is stored nowhere", { input: [{ type: "item_reference", id: "msg_0a_0" }] }, "input.0.id", /send the item itself/],
     ["an empty text", { input: "" }, "input", /empty/],
     ["an answer at the end", { input: [user, { role: "assistant", content: "Done." }] }, "input.1", /last message/],
     ["a result without a call", { input: [user, result] }, "input.1", /call_1/],
