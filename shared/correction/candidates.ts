@@ -139,8 +139,8 @@ function marked(words: string, about: string): string[] {
 // Words that are capitalised where a sentence begins and are no value then, beside verbs of orders.
 const STARTERS = new Set(
   (
-    "a actually again all always am and any are as ask at before but can can't change check could couldn't did didn't do does doesn't don't every everything excuse fine fix " +
-    "for from good great had haha has have hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely many may might more most much must my never next nice no nobody nope not nothing oh on " +
+    "a actually again all alright always am and any are as ask at before but can can't change check could couldn't did didn't do does doesn't don't every everything excuse fine fix " +
+    "for from good great had haha has have hello hey hi hmm hold how huh i if in instead is isn't it just let listen lovely many may might more most much must my never next nice no nobody nope not nothing oh ok okay on " +
     "only oops or our perfect please redo regarding right run seriously shall should shouldn't since so sorry stop tell thank thanks that the their there they to " +
     "this wait was wasn't we well were what whatever when where which who whoa will wow why with won't would wouldn't wrong yes you your"
   ).split(" "),

@@ -135,12 +135,16 @@ function deniesOnly(words: string, parameter: Parameter, used: string | undefine
   const named = parameter.allowed.filter((value) => mentions(words, { parameter, value }));
   if (named.length === 0 || named.some((value) => !sameText(value, used))) return false;
   const sentences = words.replace(TOPIC, "$<topic>,").split(/[.!?\n]/);
-  const about = sentences.filter((sentence) => mentions(sentence, { parameter, value: used }));
+  const about = sentences
+    .map((sentence) => sentence.replace(BARE_NO, ""))
+    .filter((sentence) => mentions(sentence, { parameter, value: used }));
   return about.some((sentence) => AGAINST.test(sentence) && !APPROVES.test(sentence));
 }
 
 /** A topic that a question of a word or two puts before what is said of it: "Standard? Never again." */
 const TOPIC = /(?<=^|[.!?\n]\s*)(?<topic>[\p{L}\p{N}'-]+(?: [\p{L}\p{N}'-]+)?)\?(?=[^\S\n])/gu;
+/** "No, the carrier should be DHL" is against the answer, and for DHL; "No Economy!" is not. */
+const BARE_NO = /^\W*(?:(?:no|nope|nah)\b[^\p{L}\p{N}]*)*(?:no|nope|nah)\b\s*[,;:–-]\s*|^\W*no no\b\W*/iu;
 const AGAINST =
   /\b(?:not|no|nobody|never|nope|wrong|any\w*|every\w*|but|hate|despise|dislike|again|sick|tired|fed up|stop|instead|other|else|different|avoid\w*|cannot|bad|mistake|why|enough|fan|terrible|awful|horrible|sucks|nothing|seriously|really|too \w+)\b|n't\b/i;
 const APPROVES =

@@ -5,13 +5,16 @@ import { clausesOf, sentencesOf } from "../speech/sentences.ts";
 import { wordsOf } from "../speech/words.ts";
 
 const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\bfor th(?:is|at) one\b(?! (?:tool|argument|parameter|setting))|^\W*this one(?:(?:'s| is) (?:urgent|special|different|an exception)| goes| has to)\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
 // "For this stay 2 rooms", "make it 2 rooms this time", and no "You took Standard this time", "not at this time"
 const OF_THIS =
   /\bfor this (?:one )?(?!one\b|reason|matter|purpose|kind|type|sort|tool|function|agent|assistant|field|argument|parameter|setting)\p{L}+|^(?!.*\byou\b).*(?<!\b(?:at|by|around|until|till|before|after) )\bthis time(?:,? please)?\W*$/iu;
 const SHORT_WORDS = 5; // "For this stay, 2 rooms"
 const EVER =
   /\b(?:from now on|from this time on|from here on|always|usually|never|next time|every|all (?:my )?\w+s|every time|each time|in (?:the )?future)\b/i;
+
+// "Never mind" wishes for nothing, and what somebody else always does is no wish either.
+const NO_WISH = /\bnever ?mind\b|\byou(?:'re| are)? (?:always|never|usually|every time)\b/gi;
 
 const DENIED_ONCE = /\bnot (?:(?:just|only|even) )?(?:for )?(?:this|today|now|once)\b/i;
 
@@ -25,17 +28,17 @@ export function isOnce(words: string, said?: MentionedValue): boolean {
   const isOfThis = (clause: string): boolean =>
     OF_THIS.test(clause) && (said === undefined || mentions(clause, said) || wordsOf(clause).length <= SHORT_WORDS);
   const once = clauses.findLastIndex((clause) => ONCE.test(clause) || isOfThis(clause));
-  return once >= 0 && !clauses.slice(once).some((clause) => EVER.test(clause));
+  return once >= 0 && !clauses.slice(once).some(isForGood);
 }
 
 /** Whether what is said is meant for good. */
 export function isForGood(words: string): boolean {
-  return EVER.test(words);
+  return EVER.test(words.replace(NO_WISH, " "));
 }
 
 // "if possible", "if you can", "as if", "if I say nothing", "when I book" are no conditions that a default could miss.
 const NO_CASE =
-  "(?! (?:possible|available|needed|necessary|not\\b|so\\b|that|it|this|you|(?:i|we) (?:may|might|could|can|do|don't|didn't|say|said|haven't|tell|told|ask|mention)\\b|nothing|nobody|anything|any\\b|they(?:'re| (?:do|don't|can't|have|haven't))\\b|there))";
+  "(?! (?:possible|available|needed|necessary|not\\b|so\\b|(?:that|it|this)(?:'s|'d be| is| would be)? (?:ok|okay|fine|possible|alright|all right|not|no|too|available|easy|easier|easiest|up to|works?|helps?|matters?|makes|please|can|could|comes|happens|gets|does|doesn't|isn't)\\b|you(?:'re| are)? (?:can|could|do|don't|please|want|like|may|might|must|ask|asked|would|will|have|need|ever|know|see|say|get|insist|able|going|not|unsure|in doubt)\\b|(?:i|we) (?:may|might|could|can|do|don't|didn't|say|said|haven't|tell|told|ask|mention)\\b|nothing|nobody|anything|any\\b|they(?:'re| (?:do|don't|can't|have|haven't))\\b|there))";
 const CONDITION = new RegExp(
   `(?<!\\b(?:as|even|what|see|check|wonder|know|ask|sure|only) )\\b(?:if|in case)\\b${NO_CASE}|\\bunless\\b(?! (?:i|we) (?:say|tell|ask|said|mention)| otherwise)|\\bwhen(?:ever)? (?!i\\b|we\\b|you\\b|it\\b|nothing|nobody|asked|booking|searching|looking|calling|making|in doubt)`,
   "i",

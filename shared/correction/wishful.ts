@@ -14,11 +14,11 @@ const QUOTED = /"[^"\n]*"|“[^“”\n]*”/g;
 const OTHERS =
   "(?:he|she|they|(?:my|his|her|their|our) (?:boss|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids?|children|(?:mother|father|sister|brother)(?:-in-law)?|grandma|grandpa|granny|mom|mum|dad|parents|friends?|colleagues?|competitors?|mentor|coach|trainer|bookkeeper|accountant|neighbou?rs?|landlord|clerk|roommate|doctor|teacher|cousin|aunt|uncle|family)|an? (?:friend|neighbou?r|colleague) of mine|grandma|grandpa|granny)";
 const DO =
-  "(?:says?|said|thinks?|thought|reckons?|reckoned|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?|complained|writes?|wrote|texts?|texted|mails?|mailed|e-?mailed|messaged|replies|replied|answers?|answered|asks?|asked|insists?|insisted|swears?|swore|recommends?|recommended|mentions?|mentioned|believes?|believed|posted|chooses?|chose|picks?|picked|enjoys?|enjoyed|travels?|travell?ed|feels?|felt|advises?|advised|polish(?:es)? off)";
+  "(?:says?|said|thinks?|thought|reckons?|reckoned|told|tells|claims?|suggests?|suggested|learns?|learned|likes?|loves?|hates?|prefers?|wants?|wanted|flies|flew|stays?|stayed|takes?|took|uses?|used|rides?|drives?|allows?|marks?|makes?|made|gets?|got|does|did|needs?|needed|plays?|pays?|paid|drinks?|buys?|bought|sends?|sent|keeps?|kept|eats?|books?|booked|orders?|ordered|goes|went|has|had|complains?|complained|writes?|wrote|texts?|texted|mails?|mailed|e-?mailed|messaged|replies|replied|answers?|answered|asks?|asked|insists?|insisted|swears?|swore|recommends?|recommended|mentions?|mentioned|believes?|believed|posted|chooses?|chose|picks?|picked|enjoys?|enjoyed|travels?|travell?ed|feels?|felt|advises?|advised|shout(?:s|ed)|yell(?:s|ed)|polish(?:es)? off)";
 // "My wife would set it to 26", "she'll call in 5 minutes"; who says what somebody would like says it for them.
 const MAY = "(?:'ll|'d| will| would| might)(?! (?:like|love|prefer|need))";
 const OF_OTHERS = new RegExp(
-  `^\\W*(?:and |but |well |oh )*${OTHERS}(?: (?:(?:always|usually|often|never|only|once|also|really) )?${DO}|${MAY})\\b`,
+  `^\\W*(?:and |but |well |oh )*${OTHERS}(?: (?:(?:always|usually|often|never|only|once|also|really|just) )?${DO}|${MAY})\\b`,
   "i",
 );
 // "Coach Dean does 90 minutes every day": nobody's name is a sentence's first word and another one's beginning but somebody's.
@@ -29,6 +29,12 @@ const OF_SOMEBODY = new RegExp(
 // "Ana said she'd need 45 minutes", not "I said it would be for two".
 const REPORTED =
   /^\W*(?!(?:I|You|We|It|That|This|What|Who|As|Like|Nobody|They)\b)\p{Lu}\p{Ll}+ (?:said|says|told (?:me|us)|thinks?|thought|mentioned|claims|claimed|suggested|wrote) (?:that )?(?:he|she|they|his|her|their)\b/u;
+// "The bank wrote to me: …", "The readme says …", and what a message from somebody says; who adds what it should be means it.
+const SAID_BY =
+  /^\W*(?:(?:and|but|so|well|oh|hey|also),? )?(?:the|my|this|that|some) (?:[\p{L}\p{N}-]{1,30} )?(?:readme|forum|internet|web|web ?site|article|blog|bank|news(?:paper)?|radio|tv|advert|manual|wiki|post|shop|company|airline|hotel)s? (?:just |also )?(?:says?|said|wrote|writes|claims?|claimed|told|tells|thinks?|suggests?|suggested|recommends?|recommended|states?)\b/iu;
+const MESSAGE_FROM = /\b(?:e-?mail|mail|message|text|letter|note|sms|post|ticket|comment) from\b[^:.!?]{0,60}:/i;
+const MEANT =
+  /\b(?:I|we)(?:'d| would)? (?:really |always |only |actually )?(?:want|need|prefer|meant|like|said|asked|told)\b|\bplease\b|\bchange it\b/i;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
 // What happened, and what it was, up to where the sentence goes on: "DHL just rang, wrong door as usual", "It was 26 last week, can you believe it?"
 const TOLD = [
@@ -52,6 +58,7 @@ export function wishfulWords(words: string): string {
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
+    .filter((sentence) => !(SAID_BY.test(sentence) || MESSAGE_FROM.test(sentence)) || MEANT.test(sentence))
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => TOLD.reduce((rest, each) => rest.replace(each, ""), sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))

@@ -10,6 +10,9 @@ import { sameStem, wordsOf } from "./words.ts";
 
 const PEOPLE = new RegExp(`\\b(?:(?:${COUNTED_PEOPLE}|folk|friend|head|mate|member|player|seat)s?|group|party)\\b`, "i");
 const US = /^(?:of us|of them|people|persons?|folks|heads|in (?:all|total)|altogether)\b/i;
+const CURRENCIES = /^(?:eur|euros?|usd|dollars?|gbp|pounds?|bucks|quid|francs?|chf|yen|rupees?|pesos?)$/;
+const MONEY =
+  /\b(?:amounts?|price|prices|cost|costs|fee|fees|budget|sum|money|pay|payment|salary|limit|transfer\w*|donation|deposit|tip)\b/;
 // Words that end in s and name no thing.
 const NO_THINGS = new Set(
   "always as at has his is its less minus perhaps please pls plus s sometimes thanks this tops unless us vs was yes does hers ours yours theirs".split(
@@ -44,6 +47,7 @@ function useOf(after: readonly string[], own: readonly string[]): Use {
   const isOwn = (word: string): boolean => own.some((each) => sameStem(each, word));
   const [next = "", second = ""] = after;
   if (US.test(after.join(" "))) return PEOPLE.test(own.join(" ")) ? "own" : "other";
+  if (CURRENCIES.test(next) && MONEY.test(own.join(" "))) return "own";
   if (isOwn(next) || (isOwn(second) && !isThing(next))) return "own";
   return isThing(next) ? "other" : "nothing";
 }

@@ -5,7 +5,7 @@ import { wordsBy } from "../../shared/speech/mention.ts";
 import { groundAspect, isSpokenOf } from "./aspects.ts";
 import { groundHint, type Grounded, parameterOfHint } from "../../shared/correction/ground.ts";
 import type { Verdict } from "./judge.ts";
-import { askedElsewhere, spokenBefore } from "./standing.ts";
+import { askedAgain, askedElsewhere, spokenBefore } from "./standing.ts";
 import { conditionOf, isOnce } from "../../shared/correction/once.ts";
 
 /** A hint as a judge wrote it, with the tool whose call it is about where it told that. */
@@ -38,6 +38,8 @@ export function standingHint(named: Grounded, signal: Signal): Pick<Verdict, "hi
   if (spoken !== undefined) return { refused: { code: "hint/spokenBefore", detail: spoken } };
   const elsewhere = askedElsewhere(signal, named);
   if (elsewhere !== undefined) return { refused: { code: "hint/ungrounded", detail: elsewhere } };
+  const again = askedAgain(signal, named.toolName);
+  if (again !== undefined) return { refused: { code: "hint/ungrounded", detail: again } };
   const { hint, toolName } = named;
   const words = wordsBy(signal.exchange.nextState, "user");
   const parameter = parameterOfHint(signal.exchange.tools, named);

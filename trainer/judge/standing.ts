@@ -5,7 +5,7 @@
 import type { Hint } from "../../shared/jobs.ts";
 import { type Call, heldElsewhere, readableCalls, sameCall, sameText } from "../../shared/speech/calls.ts";
 import type { Signal } from "../data/exchange.ts";
-import { choosesTool, requestOf, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
+import { choosesTool, mentions, requestOf, wasSaid, wordsBy } from "../../shared/speech/mention.ts";
 import { findParameter, humanise } from "../../shared/speech/parameters.ts";
 import { writtenForm } from "../../shared/speech/spoken.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
@@ -32,10 +32,18 @@ export function spokenBefore(
     (writtenForm(value) === "number" &&
       !heldElsewhere(args, { parameter: parameter.name, value }) &&
       countedBy(words, value, parameter) === "own");
+  // A number of more than a digit that the call held it had from the request, where that has it and no other use for it.
+  const took = (value: string): boolean =>
+    said(value) ||
+    (writtenForm(value) === "number" &&
+      value.length > 1 &&
+      mentions(words, { parameter, value }) &&
+      !heldElsewhere(args, { parameter: parameter.name, value }) &&
+      countedBy(words, value, parameter) !== "other");
   if (said(hint.value)) return `the request already said ${hint.parameter} = ${hint.value}: misread, not a default`;
   const held = heldText(call, parameter.name);
   // Who says what is to be from now on has another mind for good.
-  if (held === undefined || isForGood(wordsBy(exchange.nextState, "user")) || !said(held)) return undefined;
+  if (held === undefined || isForGood(wordsBy(exchange.nextState, "user")) || !took(held)) return undefined;
   return `the request said ${hint.parameter} = ${held}: another mind, not a default; "from now on" makes it one`;
 }
 
@@ -68,6 +76,20 @@ export function askedElsewhere(
 ): string | undefined {
   const other = askedOf(signal, toolName).find((each) => findParameter(each, hint.parameter) !== undefined);
   return other === undefined ? undefined : `a request for ${other.function.name}, which has ${hint.parameter}, too: not about ${toolName}`;
+}
+
+// "Play it on the TV", "order the large one instead": who speaks of what was done, or against it, asks for no other.
+const OF_WHAT_WAS_DONE = /^\p{L}+ (?:it|that|this|them|those|these|me|us|one|only|just)\b/iu;
+const AGAINST_IT =
+  /\b(?:no|not|never|nope|wrong|instead|rather|should|actually|meant|always|again|other|different|change|said|asked|told|want(?:ed)?|prefer|from now on|ones?)\b|n't\b/i;
+
+/** What else the user asks the called tool for, for people: "Ship a parcel to Ann with UPS" after one to Bob. It opens with the tool's verb, and with what it is done to. */
+export function askedAgain({ exchange }: Pick<Signal, "exchange">, toolName: string): string | undefined {
+  const words = wordsBy(exchange.nextState, "user");
+  const verb = humanise(toolName).split(" ")[0]?.toLowerCase();
+  const opens = openingVerb(words) === verb && verb !== undefined;
+  if (!opens || AGAINST_IT.test(words) || OF_WHAT_WAS_DONE.test(words.replace(OPENERS, ""))) return undefined;
+  return `a new request for ${toolName}: not about the last one`;
 }
 
 /** Whether the words open with the verb of another tool than the one that was called, and not with one that anything is ordered with: "Get the small one" is of no `get_balance`. */

@@ -17,6 +17,9 @@ describe("isOnce", () => {
     // What always is goes before, and the exception is from it.
     "Usually Standard is enough for me, but just this once make it Pool.",
     "I always take Standard but just this once make it Pool.",
+    "Pool for this one.",
+    "This one's urgent, make it Pool.",
+    "Just this once Pool, never mind the price.",
   ])("hears: %s", (said) => expect(isOnce(said)).toBe(true));
   it.each([
     "Pool, please.",
@@ -29,6 +32,7 @@ describe("isOnce", () => {
     "Just this once? No, always Pool.",
     "For this reason I want Pool.",
     "Nobody is at home at this time.",
+    "This one's name is Pool.",
   ])("hears no exception in: %s", (said) => expect(isOnce(said)).toBe(false));
 });
 
@@ -43,6 +47,11 @@ describe("isForGood", () => {
   it("hears standing orders", () => {
     expect(["From now on always 3.", "3 next time too.", "I meant 3."].map(isForGood)).toEqual([true, true, false]);
   });
+
+  it.each(["Okay, never mind then.", "Nevermind, 3.", "You always get that wrong. 3.", "You never listen, 3!"])(
+    "hears none in what is given up, or what the other always does: %s",
+    (said) => expect(isForGood(said)).toBe(false),
+  );
 });
 
 describe("conditionOf", () => {
@@ -55,6 +64,10 @@ describe("conditionOf", () => {
     "Whenever my parents join, 2 rooms.",
     "2 rooms unless the price is over 200.",
     "2 rooms in case my brother comes.",
+    "If it is a long stay, 2 rooms.",
+    "No, if it's summer 2 rooms.",
+    "If you book for my parents, 2 rooms.",
+    "If this is a family hotel, 2 rooms.",
   ])("hears: %s", (said) => expect(condition(said)).toBe(said));
   it.each([
     "2 rooms, please.",
@@ -68,6 +81,10 @@ describe("conditionOf", () => {
     "It's only for 2 of us.",
     "We need 2 rooms, the suite is only for guests.",
     "If they don't have it, 2 rooms.",
+    "2 rooms if it's ok.",
+    "2 rooms, if you don't mind.",
+    "If you could, 2 rooms.",
+    "If it isn't too late, 2 rooms.",
   ])("hears no condition in: %s", (said) => expect(condition(said)).toBeUndefined());
 
   it("takes the value itself for no case", () => {

@@ -17,6 +17,10 @@ describe("wishfulWords", () => {
     "My wife would set it to 26 if I let her.",
     "He'll take 60 days anyway.",
     "Coach Dean does 90 minutes every day.",
+    "The bank wrote to me: no, Pool.",
+    "Got an e-mail from Tom: No, the ride should be Pool.",
+    "My wife just shouted make it Pool, ignore her.",
+    "The forum says Pool is better.",
     "Ana said she'd need 45 minutes to get there.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
@@ -38,6 +42,8 @@ describe("wishfulWords", () => {
     "The table was for 4 last week.",
     "Why not Pool?",
     "What about Pool?",
+    "The airline says Standard, but I want Pool.",
+    "There is an e-mail from Tom: please book Pool.",
     "Could you make it Pool?",
     "Didn't I say Pool?",
     "Last week I told you Pool!",

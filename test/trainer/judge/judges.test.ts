@@ -200,6 +200,13 @@ describe("groundHint", () => {
       expect(groundHint(other, signalOf(used, [user(said)]))).toMatchObject({ status: "refused", code: "hint/ungrounded" });
     });
 
+    it.each(["No, the number of rooms should be 1.", "No no, 1 room please, number of rooms 1.", "Nope, number of rooms: 1, as I said."])(
+      "takes nothing for another one that wants what the call had: %s",
+      (said) => {
+        expect(groundHint(other, signalOf(called, [user(said)]))).toMatchObject({ status: "refused" });
+      },
+    );
+
     it("counts what the schema puts where the call left it out", () => {
       const { function: search } = SEARCH;
       const withDefault = {

@@ -43,6 +43,30 @@ it("takes what is to be from now on for a default, though the request said other
   expect(said("No, 3 rooms!")).toBe("hint/spokenBefore");
 });
 
+it("takes a changed amount for another mind, in a currency or without", () => {
+  const amount = { type: "number", description: "How much money to send" };
+  const tool = {
+    type: "function" as const,
+    function: { name: "SendMoney", parameters: { type: "object", properties: { amount, days: { type: "integer" } } } },
+  };
+  const corrected = (asked: string): string | undefined => {
+    const signal = signalOf(call("SendMoney", { amount: "250" }), [user("No, it was 350, not 250.")], user(asked), { tools: [tool] });
+    const { hint, refused } = standingHint(groundHint({ parameter: "amount", value: "350" }, signal), signal);
+    return hint?.text ?? refused?.code;
+  };
+  expect(corrected("Send 250 dollars to Anna.")).toBe("hint/spokenBefore");
+  expect(corrected("Send 250 to Anna.")).toBe("hint/spokenBefore");
+  expect(corrected("Send money to Anna.")).toBe("amount should be 350.");
+});
+
+it("takes what opens with the tool's verb for the next request, unless it speaks of the last one", () => {
+  const said = (words: string) => threeRooms(signalOf(callWith("2"), [user(words)], ASK));
+  expect(said("Search a hotel in Lisbon with 3 rooms.")).toBe("hint/ungrounded");
+  expect(said("Now search the large one, with 3 rooms.")).toBe("number_of_rooms should be 3.");
+  expect(said("Search again, with 3 rooms.")).toBe("number_of_rooms should be 3.");
+  expect(said("Search it with 3 rooms.")).toBe("number_of_rooms should be 3.");
+});
+
 it("knows what the request counted with words of the argument's description", () => {
   const days = { type: "string", description: "Number of days of the stay" };
   const tool = {
