@@ -64,7 +64,8 @@ export type EdgeHost = {
 /** Starts workerd and returns once the Worker answers. @throws where the port, the bundle or the base is unusable */
 export async function startEdgeHost(options: EdgeHostOptions): Promise<EdgeHost> {
   const stateFolder = resolve(options.stateFolder);
-  mkdirSync(stateFolder, { recursive: true });
+  // Everything that users said is in it.
+  mkdirSync(stateFolder, { recursive: true, mode: 0o700 });
   claimStateFolder(stateFolder);
   const base = await readBase(options.baseFolder);
   const configured = await workerOptions(options.configFile ?? join(ROOT, "wrangler.toml"), { ...options.vars, BASE_DIGEST: base.digest });

@@ -45,7 +45,7 @@ export function createApp(): App {
   app.use(requestId(), drainBody());
   // A browser's preflight carries no key, so CORS stands before the keys.
   app.use("/v1/*", clientCors());
-  app.use("/api/*", noStore());
+  for (const path of ["/v1/*", "/api/*", "/trainer/v1/*"]) app.use(path, noStore());
   mountOpenApi(app);
   mountLogin(app);
   app.use("/v1/*", requireKey("client"));

@@ -2,6 +2,8 @@ import type { Middleware } from "../env.ts";
 
 /** Most that is read of a body nobody wants; whoever sends more sees the connection close. */
 const MAX_DRAINED_BYTES = 67_108_864;
+/** The same of time, ms: who sends a byte now and then holds no connection open. */
+const MAX_DRAINING_MS = 5_000;
 
 /**
  * Reads what is left of a refused request's body. A client that is still sending when the connection closes sees a
@@ -18,6 +20,8 @@ export function drainBody(): Middleware {
 
 async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
+  const giveUp = (): void => void reader.cancel().catch(() => undefined); // ends the read that is under way
+  const timer = setTimeout(giveUp, MAX_DRAINING_MS);
   try {
     for (let bytes = 0; bytes <= MAX_DRAINED_BYTES;) {
       const { done, value } = await reader.read();
@@ -27,5 +31,7 @@ async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
     await reader.cancel();
   } catch {
     // The client is gone, and so is whoever the answer was for.
+  } finally {
+    clearTimeout(timer);
   }
 }

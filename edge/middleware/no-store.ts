@@ -1,4 +1,4 @@
-/** What `/api` tells is somebody's own: no cache on the way, and none of the browser, keeps it. */
+/** What is told to a key is somebody's own: no cache on the way, and none of the browser, keeps it. */
 import type { Middleware } from "../env.ts";
 
 export function noStore(): Middleware {

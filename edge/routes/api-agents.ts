@@ -13,7 +13,7 @@ import { mergePatch } from "../../shared/merge-patch.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { servedArtifact } from "../artifacts.ts";
-import { listAgent } from "../db/agents.ts";
+import { checkRoom, listAgent } from "../db/agents.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
 import { readKey } from "../db/keys.ts";
 import { checkInstructions } from "../engine/embedded.ts";
@@ -163,6 +163,7 @@ function promptedBy({ engine, instructions, tools }: AgentSettings): unknown {
 /** The settings, where the agent may have them. */
 async function checked(context: Context<AppEnv>, { settings, before }: Change): Promise<AgentSettings> {
   checkDepth(settings);
+  if (before === undefined) await checkRoom(context.env.DB, context.var.key.agents);
   checkMayChange(context, { settings, before }); // before any server is asked
   checkTools(settings.tools);
   await checkTrusted(context, { settings, before });

@@ -200,3 +200,15 @@ describe("two tenants", () => {
     expect(feedback.status).toBe(404);
   });
 });
+
+it("a key of some agents makes so many, and takes nobody else's room", async () => {
+  const { key } = await make({ kind: "admin", agents: ["many-*"] });
+  const names = Array.from({ length: 100 }, (_, index) => `('many-${index}', 0)`);
+  const database = await edge.getD1();
+  await database.prepare(`INSERT INTO agents (name, created_at) VALUES ${names.join(", ")}`).run();
+  const refused = await as(key, "PUT /api/agents/many-more", {});
+  expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringMatching(/at most 100 agents/) } } });
+  expect((await as(edge.keys.admin, "PUT /api/agents/more", {})).status).toBe(200);
+  await database.prepare("DELETE FROM agents WHERE name LIKE 'many-%'").run();
+  expect((await as(key, "PUT /api/agents/many-more", {})).status).toBe(200);
+});

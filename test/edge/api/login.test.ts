@@ -43,6 +43,8 @@ describe("/api/login", () => {
     expect(await cacheOf("/api/login")).toBe("no-store");
     expect(await cacheOf("/api/agents")).toBe("no-store");
     expect(await cacheOf("/api/agents", bearer(admin.key))).toBe("no-store");
+    expect(await cacheOf("/v1/models", bearer(edge.keys.client))).toBe("no-store");
+    expect(await cacheOf("/trainer/v1/agents", bearer(edge.keys.trainer))).toBe("no-store");
     const page = async (path: string) => {
       const response = await fetch(`${edge.url}${path}`);
       return [response.status, (await response.text()).includes('<div id="app">'), response.headers.has("content-security-policy")];

@@ -9,6 +9,20 @@ const edge = withEdge();
 
 const statusOf = async (path: string): Promise<number> => (await fetch(`${edge.url}${path}`, { headers: bearer(edge.keys.admin) })).status;
 
+it("a body that never ends is answered before it does", async () => {
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const { hostname, port } = new URL(edge.url);
+    const asking = request({ hostname, port, path: "/v1/chat/completions", method: "POST", headers: { "content-length": 1_000_000 } });
+    asking.on("response", (response) => {
+      resolve(response.statusCode);
+      asking.destroy();
+    });
+    asking.on("error", reject);
+    asking.write("{");
+  });
+  expect(status).toBe(401);
+});
+
 describe("numbers", () => {
   it.each([
     "turns?version=",
