@@ -36,7 +36,9 @@ const YES = "yes yeah yep yup sure ok okay alright correct exactly absolutely in
 );
 const ASSENT = new Set([...YES, "do", "go"]);
 const BESIDE = new Set(
-  "please thanks thank you it is it's that that's this looks sounds good great perfect ahead for so i course of everything asking checking confirming".split(" "),
+  "please thanks thank you it is it's that that's this looks sounds good great perfect ahead for so i course of everything asking checking confirming".split(
+    " ",
+  ),
 );
 const AGREEMENT = 100; // characters
 const REFUSES = /^\P{L}*(?:no|nope|nah|wait|hold on)\b|\b(?:don't|dont|do not|stop|cancel|never ?mind|forget it)\b/iu;

@@ -1,6 +1,7 @@
 /** Takes what a user said out of the log. Places stay: `seq` is what cursors count. */
-import { and, eq, gte, inArray, ne, sql } from "drizzle-orm";
+import { and, eq, gte, inArray, isNull, lte, ne, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import type { Actor } from "../../shared/api.ts";
 import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
 import type { Env } from "../env.ts";
@@ -12,11 +13,36 @@ type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
 export const DELETED = JSON.stringify({ kind: "event:deleted" });
 const BATCH = 50;
 
+/** A user who is to be forgotten by an agent, since when, and who asked for it. */
+export type RequestedDeletion = { readonly agent: string; readonly user: string; readonly requestedAt: number; readonly actor: Actor };
+
 /** Remembers the deletion, so that what comes late is not kept. A later one counts from then. */
-export async function recordDeletion({ DB }: Pick<EventLog, "DB">, deletion: typeof deletions.$inferInsert): Promise<void> {
-  const { requestedAt } = deletion;
+export async function recordDeletion({ DB }: Pick<EventLog, "DB">, deletion: RequestedDeletion): Promise<void> {
+  const { requestedAt, actor } = deletion;
   const target = [deletions.agent, deletions.user];
-  await drizzle(DB).insert(deletions).values(deletion).onConflictDoUpdate({ target, set: { requestedAt } });
+  await drizzle(DB)
+    .insert(deletions)
+    .values(deletion)
+    .onConflictDoUpdate({ target, set: { requestedAt, actor, finishedAt: null } });
+}
+
+/** Nothing is left to be erased of what was said until it was asked for. */
+export async function finishDeletion({ DB }: Pick<EventLog, "DB">, { agent, user, requestedAt }: RequestedDeletion): Promise<void> {
+  const own = and(eq(deletions.agent, agent), eq(deletions.user, user), eq(deletions.requestedAt, requestedAt));
+  await drizzle(DB).update(deletions).set({ finishedAt: Date.now() }).where(own);
+}
+
+/** What was begun before and not finished, of a user or of an agent. */
+export async function unfinishedDeletions(
+  { DB }: Pick<EventLog, "DB">,
+  { before, ...of }: { before: number } & ({ agent: string } | { user: string }),
+): Promise<RequestedDeletion[]> {
+  const own = "agent" in of ? eq(deletions.agent, of.agent) : eq(deletions.user, of.user);
+  const rows = await drizzle(DB)
+    .select()
+    .from(deletions)
+    .where(and(own, isNull(deletions.finishedAt), lte(deletions.requestedAt, before)));
+  return rows.map(({ actor, ...row }) => ({ ...row, actor: actor ?? "edge" }));
 }
 
 /** Agents and sessions in which a user said something. */
@@ -66,8 +92,8 @@ export async function isDeletedSince(
   return (await drizzle(DB).select({ user: deletions.user }).from(deletions).where(later)).length > 0;
 }
 
-/** Agents to which what a user said was deleted. */
-export async function deletionsOf({ DB }: Pick<EventLog, "DB">, user: string): Promise<string[]> {
-  const rows = await drizzle(DB).select({ agent: deletions.agent }).from(deletions).where(eq(deletions.user, user));
-  return rows.map(({ agent }) => agent);
+/** Agents to which what a user said was deleted, and whether nothing of it is left. */
+export async function deletionsOf({ DB }: Pick<EventLog, "DB">, user: string): Promise<{ agent: string; isFinished: boolean }[]> {
+  const rows = await drizzle(DB).select().from(deletions).where(eq(deletions.user, user));
+  return rows.map(({ agent, finishedAt }) => ({ agent, isFinished: finishedAt !== null }));
 }

@@ -121,6 +121,10 @@ export const deletions = sqliteTable(
     agent: text("agent").notNull(),
     user: text("user").notNull(),
     requestedAt: integer("requested_at").notNull(),
+    /** Whoever asked for it; null of those from before it was kept. */
+    actor: text("actor"),
+    /** Null while something is left to be erased. */
+    finishedAt: integer("finished_at"),
   },
   (table) => [primaryKey({ columns: [table.agent, table.user] })],
 );

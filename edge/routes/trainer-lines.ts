@@ -9,6 +9,7 @@ import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { agentParam, lineIn, queryOf, readHeads, versionParam } from "./params.ts";
+import { takeUp } from "./user-deletion.ts";
 
 export const LINE = "/trainer/v1/agents/:agent/lines/:line";
 const MOST_REVIEWED = 200;
@@ -33,9 +34,10 @@ function mountVersions(app: App): void {
   app.get("/trainer/v1/agents", async (context) => context.json({ agents: await readHeads(context) }));
 
   app.get(`${LINE}/head`, async (context) => {
-    const { line, ask } = lineIn(context);
-    const head = await ask((agent) => agent.head(line));
+    const { agent, line, ask } = lineIn(context);
+    const head = await ask((object) => object.head(line));
     await checkFollowed(context.env, line, head.cursor);
+    await takeUp(context.env, { agent });
     return context.json(head);
   });
 
