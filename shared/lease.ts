@@ -7,13 +7,19 @@ import { z } from "zod";
 /** Carries the token with every request that moves a line. */
 export const LEASE_HEADER = "x-lease-token";
 export const LEASE_MS = 30_000;
+/** What a holder is called to whoever asks with another key. */
+export const ANOTHER_TRAINER = "another trainer";
 
 const Token = z.number().int().min(0);
 
 /** A request for a lease, and with the `token` that it has its heartbeat. Members of later trainers are let pass. */
 export const LeaseRequest = z.object({
-  /** The trainer's name. A process that begins under a name need not wait until the lease of the one before it ends. */
-  holder: z.string().min(1).max(200),
+  /** The trainer's name. A process that begins under a key and name need not wait until the lease of the one before it ends. */
+  holder: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((name) => name !== ANOTHER_TRAINER, `a name other than "${ANOTHER_TRAINER}" expected, which stands for trainers of other keys`),
   token: Token.optional(),
   /** The last lease of a process that had one, where it asks again: it takes none from another process of its name. */
   last: Token.optional(),
@@ -33,7 +39,7 @@ export const LeaseAnswer = z.discriminatedUnion("status", [
   }),
   z.object({
     status: z.literal("taken"),
-    /** Null where nobody has it, and the token that was given is an old one. */
+    /** Null where nobody has it, and the token that was given is an old one; ANOTHER_TRAINER where another key has it. */
     holder: z.string().nullable(),
     /** Unless its holder says another word, ms. */
     endsInMs: z.number(),

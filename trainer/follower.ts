@@ -24,10 +24,12 @@ export const ASK_MS = 5_000; // for an agent that another trainer holds
 const GIVEN_MS = 2 * ASK_MS; // whoever waits for what was given back asks before
 const FOREIGN_MS = 60_000; // for an agent of a base that this trainer does not have: another may, and it may be moved
 /**
- * The edge knows our key no more, or its base is not ours, or two trainers have one name, or a thread of the engine is gone: nobody can be taught
- * anything, before a person or whoever starts trainers has done something.
+ * The edge knows our key no more, or its base is not ours, or a thread of the engine is gone: nobody can be taught anything, before a person or
+ * whoever starts trainers has done something. A twin is not among them: it has the agents that it has, and the others are worked for.
  */
-const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "lease/twin", "engine/crashed"]);
+const FATAL: ReadonlySet<string> = new Set(["policy/digest", "auth/forbidden", "auth/missing", "engine/crashed"]);
+/** The agent is another trainer's, or another process's of our name. */
+const LOST: ReadonlySet<string> = new Set(["lease/lost", "lease/twin"]);
 
 export function isFatal(error: unknown): boolean {
   return error instanceof AppError && FATAL.has(error.code);
@@ -76,7 +78,7 @@ export class Follower {
       lease.lost.throwIfAborted();
       return pauseMs;
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "lease/lost") throw error;
+      if (!(error instanceof AppError) || !LOST.has(error.code)) throw error;
       this.#options.metrics("lease:lost", { agent: this.#agent, ...toErrorRecord(error) });
       return 0;
     } finally {
@@ -130,6 +132,16 @@ export class Follower {
     return this.#options.openLoop({ agent: this.#agent, line }, lease.token, lease.lost);
   }
 
+  /**
+   * Who has the agent that is waited for. A twin's lease is waited for as any other's: it takes over where we end, and asking under `last` takes
+   * nothing from it. But nobody means to start one, so that it is told as a fault, with what to do.
+   */
+  #tellHolder(holder: string | null): void {
+    const { metrics, name } = this.#options;
+    if (holder === name) metrics("lease:twin", { agent: this.#agent, ...toErrorRecord(twinError(name)) });
+    else metrics("lease:waiting", { agent: this.#agent, holder });
+  }
+
   /** Asks until the agent is free; undefined where it is told to stop. */
   async #takeLease(signal: AbortSignal): Promise<Lease | undefined> {
     const { edge, metrics, name, leaseMs, trains } = this.#options;
@@ -157,13 +169,12 @@ export class Follower {
         if (unheldMs !== undefined) metrics("lease:taken", { agent: this.#agent, holder: told, lease: token, unheldMs });
         return new Lease(this.#agent, answer, this.#options);
       }
-      if (answer.holder === name) {
-        if (!unanswered) throw twinError(name);
+      if (answer.holder === name && unanswered) {
         // The attempt that got no answer may have been granted, and nobody beats for that lease; a twin's does not end, and is met by the next ask.
         await pause(answer.endsInMs + 1, signal);
         continue;
       }
-      if (answer.holder !== told) metrics("lease:waiting", { agent: this.#agent, holder: answer.holder });
+      if (answer.holder !== told) this.#tellHolder(answer.holder);
       told = answer.holder;
       // Who has enough leaves what comes free to the others, and takes what nobody wants.
       const patienceMs = this.#roster.hasEnough() ? leaseMs : Math.min(ASK_MS, answer.endsInMs + 1);

@@ -36,7 +36,7 @@ export class Lease {
     this.#timer = setInterval(() => void this.#beat().catch(() => undefined), options.leaseMs / BEATS);
   }
 
-  /** Aborted once the lease is another's; the reason is an AppError that says whose. */
+  /** Aborted once the lease is another's; the reason is an AppError that says whose, `lease/twin` where another process has our name. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -69,7 +69,7 @@ export class Lease {
   }
 }
 
-/** What a trainer ends with whose name another one has. */
+/** Why a trainer leaves an agent alone that another process of its key and name has. */
 export function twinError(name: string): AppError {
   return new AppError("lease/twin", `--name: one for each trainer expected, got another trainer that runs as ${name}`);
 }

@@ -12,6 +12,7 @@ export type MetricName =
   | "lease:waiting"
   | "lease:taken"
   | "lease:lost"
+  | "lease:twin"
   | "lease:given"
   | "line:foreign"
   | "line:acts"

@@ -160,18 +160,18 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.transaction(() => this.#personal.due(news, limit, actor));
   }
 
-  async lease(request: LeaseRequest): Promise<LeaseAnswer | undefined> {
+  async lease(request: LeaseRequest, key: Actor): Promise<LeaseAnswer | undefined> {
     if (this.#store.readAgent() === undefined) return undefined;
-    return this.#store.transaction(() => this.#store.lease.take(request, Date.now()));
+    return this.#store.transaction(() => this.#store.lease.take({ ...request, key }, Date.now()));
   }
 
-  async endLease(token: number): Promise<boolean | undefined> {
+  async endLease(token: number, key: Actor): Promise<boolean | undefined> {
     if (this.#store.readAgent() === undefined) return undefined;
-    return this.#store.transaction(() => this.#store.lease.end(token));
+    return this.#store.transaction(() => this.#store.lease.end(token, key));
   }
 
-  async publish(line: string, request: PublishRequest, { actor, lease }: Trainer): Promise<PublishOutcome | Lost | undefined> {
-    return this.#publishing.publish(line, request, { actor, inLease: (flip) => this.#inLease(line, lease, flip) });
+  async publish(line: string, request: PublishRequest, trainer: Trainer): Promise<PublishOutcome | Lost | undefined> {
+    return this.#publishing.publish(line, request, { actor: trainer.actor, inLease: (flip) => this.#inLease(line, trainer, flip) });
   }
 
   async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {
@@ -187,8 +187,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#trials.read(line, Date.now());
   }
 
-  async advance(line: string, request: CursorAdvance, { actor, lease }: Trainer): Promise<AdvanceResult | Lost | undefined> {
-    return this.#inLease(line, lease, () => this.#lines.advance(line, request, actor));
+  async advance(line: string, request: CursorAdvance, trainer: Trainer): Promise<AdvanceResult | Lost | undefined> {
+    return this.#inLease(line, trainer, () => this.#lines.advance(line, request, trainer.actor));
   }
 
   async version(line: string, version: number): Promise<ListedVersion | undefined> {
@@ -284,8 +284,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return state === undefined ? undefined : this.#lineage.learnedBy(line, tipOf(state));
   }
 
-  async finishRebuild(line: string, { from, refused }: FinishRequest, { actor, lease }: Trainer): Promise<boolean | Lost | undefined> {
-    const finished = this.#inLease(line, lease, () => this.#lines.finishRebuild(line, from, refused, actor));
+  async finishRebuild(line: string, { from, refused }: FinishRequest, trainer: Trainer): Promise<boolean | Lost | undefined> {
+    const finished = this.#inLease(line, trainer, () => this.#lines.finishRebuild(line, from, refused, trainer.actor));
     if (finished === true) await this.#schedule.planLook(true);
     return finished;
   }
@@ -317,8 +317,8 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.transaction(() => this.#notebook.forget(line, noteId, actor));
   }
 
-  async absorbNote(line: string, noteId: string, version: number, { actor, lease }: Trainer): Promise<AbsorbResult | Lost | undefined> {
-    return this.#inLease(line, lease, () => this.#notebook.absorb(line, noteId, { version, actor }));
+  async absorbNote(line: string, noteId: string, version: number, trainer: Trainer): Promise<AbsorbResult | Lost | undefined> {
+    return this.#inLease(line, trainer, () => this.#notebook.absorb(line, noteId, { version, actor: trainer.actor }));
   }
 
   async eventsAppended(
@@ -370,9 +370,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   /** The same for a trainer, unless its lease is another's by now. */
-  #inLease<Result>(line: string, token: number, move: () => Result): Result | Lost | undefined {
+  #inLease<Result>(line: string, { actor, lease }: Trainer, move: () => Result): Result | Lost | undefined {
     return this.#inLine(line, (): Result | Lost => {
-      const reason = this.#store.lease.fault(token);
+      const reason = this.#store.lease.fault(lease, actor);
       return reason === undefined ? move() : { status: "lost", reason };
     });
   }

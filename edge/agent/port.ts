@@ -139,10 +139,10 @@ export interface AgentPort {
   lines(page: LinePage): Promise<ListedLine[] | undefined>;
   /** Of lines with events the ones that have not consumed them, and some of those that are to learn something again; new ones begin. */
   dueLines(news: readonly LineNews[], limit: number, actor: Actor): Promise<string[] | undefined>;
-  /** Gives a trainer the agent, or says who has it. */
-  lease(request: LeaseRequest): Promise<LeaseAnswer | undefined>;
-  /** Whether the token was the current one. */
-  endLease(token: number): Promise<boolean | undefined>;
+  /** Gives a trainer the agent under its key and name, or says who has it, to another key without the name. */
+  lease(request: LeaseRequest, key: Actor): Promise<LeaseAnswer | undefined>;
+  /** Whether the token was the current one, and the key the one that has it. */
+  endLease(token: number, key: Actor): Promise<boolean | undefined>;
   publish(line: string, request: PublishRequest, trainer: Trainer): Promise<PublishOutcome | Lost | undefined>;
   /** Makes `to` the stable version. With `quarantine` the events first used by the versions left are barred from learning, else learned from again. */
   rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined>;

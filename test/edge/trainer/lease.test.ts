@@ -86,6 +86,37 @@ describe("a lease", () => {
     });
   });
 
+  it("is held under its key and name: a trainer of another key is told no name, and gets, ends and moves nothing with it", async () => {
+    await putAgent(edge, "ten-y");
+    const made = await call(edge, "admin", "POST /api/keys", { kind: "trainer", name: "tenant", agents: ["ten-*"] });
+    const tenant = { url: edge.url, keys: { ...edge.keys, trainer: String(made.body.key) } };
+    const asTenant = (path: string, body: unknown) => call(tenant, "trainer", `POST /trainer/v1/agents/ten-y/${path}`, body);
+    expect((await lease("ten-y", { holder: "ops-1" })).body).toMatchObject({ status: "held", token: 1 });
+    const taken = { status: "taken", holder: "another trainer", endsInMs: expect.any(Number) };
+    for (const body of [{ holder: "me" }, { holder: "ops-1" }, { holder: "ops-1", token: 1 }, { holder: "ops-1", last: 1 }])
+      expect((await asTenant("lease", body)).body).toEqual(taken);
+    expect((await asTenant("lease", { holder: "another trainer" })).body.error).toMatchObject({ param: "holder" });
+    expect((await asTenant("lease/end", { token: 1 })).body).toEqual({ status: "lost" });
+    const headers = { "x-lease-token": "1" };
+    const moved = await call(
+      tenant,
+      "trainer",
+      "POST /trainer/v1/agents/ten-y/lines/shared/cursor",
+      { from: 0, to: 1, refused: [] },
+      headers,
+    );
+    expect([moved.status, moved.body.error]).toEqual([
+      409,
+      expect.objectContaining({ message: "x-lease-token: 1, the lease of another trainer, expected, got it under another key" }),
+    ]);
+    // Whatever names it asked under, it is one trainer that waits; and the holder keeps the lease, and comes back under its name at once.
+    expect((await lease("ten-y", { holder: "ops-1", token: 1 })).body).toEqual({ status: "held", token: 1, waiting: 1 });
+    expect((await lease("ten-y", { holder: "ops-1" })).body).toEqual({ status: "held", token: 2, waiting: 1 });
+    expect((await asTenant("lease/end", { token: 2 })).body).toEqual({ status: "lost" });
+    expect((await call(edge, "trainer", "POST /trainer/v1/agents/ten-y/lease/end", { token: 2 })).body).toEqual({ status: "ended" });
+    expect((await asTenant("lease", { holder: "ops-1" })).body).toMatchObject({ status: "held", token: 4 });
+  });
+
   it("is of an agent that exists, and its token a number", async () => {
     expect((await lease("nobody", { holder: "a" })).status).toBe(404);
     expect((await lease("asked", { holder: "" })).body.error.param).toBe("holder");

@@ -34,7 +34,6 @@ function startTrainer(agent: string, name: string, leaseMs = LEASE_MS) {
     learn: () => child.stdin.write("\n"),
     said: () => said,
     saysSoon: (text: string) => expect.poll(() => said, SOON).toContain(text),
-    ended: () => expect.poll(() => child.exitCode, SOON).not.toBeNull(),
   };
 }
 
@@ -77,18 +76,23 @@ describe("two trainers of one agent", { timeout: 300_000 }, () => {
     expect(await numbersOf(agent)).toEqual([1, 0]);
   });
 
-  it("that comes back under its name works on at once, and its twin ends", async () => {
+  it("that comes back under its name works on at once, and its twin leaves it the agent", async () => {
     const agent = await calledAgent();
     const first = startTrainer(agent, "twin", 600_000);
     await first.saysSoon("learning");
     const second = startTrainer(agent, "twin", 600_000);
     await second.saysSoon("learning");
     first.learn();
-    await first.saysSoon("--name: one for each trainer expected, got another trainer that runs as twin");
-    await first.ended();
+    await first.saysSoon(`lease:twin {"agent":"${agent}","code":"lease/twin"`);
+    expect(first.said()).toContain("--name: one for each trainer expected, got another trainer that runs as twin");
     second.learn();
     await second.saysSoon("policy:published");
     expect(await numbersOf(agent)).toEqual([1, 0]);
+    expect(first.said()).not.toContain("policy:");
+    // It takes over where its twin ends.
+    second.kill("SIGKILL");
+    await createEdgeClient({ edge: edge.url, key: edge.keys.trainer }).endLease(agent, 2);
+    await first.saysSoon('"lease":4');
   });
 });
 
@@ -157,6 +161,37 @@ describe("a lease", { timeout: 300_000 }, () => {
 });
 
 describe("many agents", { timeout: 300_000 }, () => {
+  it("are worked for on where a twin has one of them", async () => {
+    const [shared, own] = [await newAgent(), await newAgent()];
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const stop = new AbortController();
+    const said: string[] = [];
+    const steps = new Map<string, number>();
+    const ended = followAgents(
+      {
+        edge: { ...client, listAgents: async () => [shared, own].map((agent) => ({ agent, line: "shared" })) },
+        metrics: (event, { agent, code }) => void said.push(`${event} ${String(agent)} ${String(code)}`),
+        ...{ name: "ops-1", leaseMs: LEASE_MS, waitMs: 0, trains: async () => true },
+        openLoop: ({ agent }) => ({
+          ...SHARED_ONLY,
+          step: async () => {
+            steps.set(agent, (steps.get(agent) ?? 0) + 1);
+            return new Promise((resolve) => setTimeout(() => resolve("idle"), 50));
+          },
+        }),
+      },
+      stop,
+    );
+    await expect.poll(() => [...steps.keys()].toSorted(), SOON).toEqual([shared, own].toSorted());
+    expect(await client.takeLease(shared, { holder: "ops-1", ttlMs: 600_000 })).toMatchObject({ status: "held" });
+    await expect.poll(() => said, SOON).toContain(`lease:twin ${shared} lease/twin`);
+    const [left, before] = [steps.get(shared), steps.get(own) ?? 0];
+    await expect.poll(() => steps.get(own) ?? 0, SOON).toBeGreaterThan(before + 2);
+    expect([steps.get(shared), stop.signal.aborted]).toEqual([left, false]);
+    stop.abort();
+    await ended;
+  });
+
   it("are shared out between the trainers that ask, and taken over from one that stops", async () => {
     const agents = [await newAgent(), await newAgent(), await newAgent(), await newAgent()];
     const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
