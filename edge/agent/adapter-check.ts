@@ -1,9 +1,11 @@
 /**
  * Whether an adapter's stored files are what its manifest says and fit the base. They are read back before a version
  * exists: one that does not fit would fail every answer of its line. Where the embedded kernel answers, all of it, against the kernel's
- * budget; where an engine does, the header of the weights, which may be larger than an isolate: what it has room for the engine says.
+ * budget; where an engine does, the header of the weights, which may be larger than an isolate: what it has room for, and whether values are too
+ * large, the engine says.
  */
 import { AppError } from "../../shared/errors.ts";
+import { boundFault } from "../../shared/lora-bound.ts";
 import { type Adapter, adapterLayout, adapterSizes, parseAdapter } from "../../shared/lora.ts";
 import { parseModelConfig, type ModelConfig } from "../../shared/model-config.ts";
 import { BaseManifest, type AdapterFiles, type PolicyManifest } from "../../shared/policy.ts";
@@ -61,7 +63,7 @@ async function readForKernel(bucket: R2Bucket, config: ModelConfig, { configDige
   checkBytes("adapter_model.safetensors, which the embedded policy holds,", weightBytes, MAX_ARTIFACT_BYTES);
   const [adapterConfig, adapterModel] = await Promise.all([readText(bucket, configDigest), read(bucket, weightsDigest)]);
   const stored = parseAdapter(config, { adapterConfig, adapterModel });
-  const fault = adapterFault(config, stored);
+  const fault = adapterFault(config, stored) ?? boundFault(stored);
   if (fault !== undefined) throw new AppError("policy/refused", fault);
   return stored;
 }

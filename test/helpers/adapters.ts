@@ -43,12 +43,16 @@ function text(bytes: Uint8Array): string {
 }
 
 /** Uploads a small adapter that fits the edge's base; other content, other weights. With an invocation it is an activated one. */
-export async function putAdapter(edge: EdgeHost, content: string, invocation?: Invocation): Promise<AdapterFiles> {
+export async function putAdapter(
+  edge: EdgeHost,
+  content: string,
+  { invocation, scale = 1 }: { invocation?: Invocation; scale?: number } = {},
+): Promise<AdapterFiles> {
   const config = parseModelConfig(JSON.parse(text(await (await baseFiles(edge))("config.json"))));
   const { out, in: width } = linearShape(config, "q_proj");
   const seed = utf8(content).reduce((sum, byte) => (Math.imul(sum, 31) + byte) >>> 0, 7);
   const random = uniform(seed);
-  const [a, b] = [width, out].map((size) => Float32Array.from({ length: size }, random));
+  const [a, b] = [width, out].map((size) => Float32Array.from({ length: size }, () => scale * random()));
   if (a === undefined || b === undefined) throw new Error("two matrices expected");
   return putAdapterFiles(edge, config, {
     rank: 1,

@@ -1,5 +1,6 @@
 /** An adapter between three forms: the engine's tensors, PEFT files on the wire, and values as they will be stored. */
 import { decodeBfloat16, encodeBfloat16 } from "../../shared/float16.ts";
+import { boundFault } from "../../shared/lora-bound.ts";
 import { loraTensorName, parseAdapter, writeAdapter, LINEAR_PATHS, type LoraPair, linearNames } from "../../shared/lora.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { AppError } from "../../shared/errors.ts";
@@ -31,11 +32,14 @@ export function writeAdapterFiles(
   return { rank, alpha, configBytes: new TextEncoder().encode(adapterConfig), weightBytes: adapterModel };
 }
 
+/** @throws {policy/refused} for files that do not fit the model, and for weights so large that an answer would overflow */
 export function readAdapterFiles(
   config: ModelConfig,
   { configBytes, weightBytes }: Pick<AdapterBytes, "configBytes" | "weightBytes">,
 ): AdapterTensors {
   const { pairs, ...adapter } = parseAdapter(config, { adapterConfig: new TextDecoder().decode(configBytes), adapterModel: weightBytes });
+  const fault = boundFault({ ...adapter, pairs });
+  if (fault !== undefined) throw new AppError("policy/refused", fault);
   const tensors = new Map<string, Float32Array>();
   for (const { layer, linear, a, b } of pairs) {
     tensors.set(loraTensorName(layer, linear, "A"), a);

@@ -125,7 +125,7 @@ describe.each(engines.filter(({ flavour }) => flavour === "vllm" || flavour === 
   it("is given no adapter that waits for its invocation, which it would apply to every token", async () => {
     const { name } = await adaptedAgent(engine);
     const moves = engine.moves.length;
-    const { status, body } = await publishOn(edge, name, await putAdapter(edge, name, [1, 2]));
+    const { status, body } = await publishOn(edge, name, await putAdapter(edge, name, { invocation: [1, 2] }));
     expect([status, body.error.code]).toEqual([422, "policy/refused"]);
     expect(body.error.message).toContain("got one with alora_invocation_tokens");
     expect(engine.moves).toHaveLength(moves);

@@ -97,7 +97,7 @@ it("answers with the adapter of the version among those it was started with, and
 
 it("that would have an activated adapter act on every token, as older builds do, does not get its version", async () => {
   const { name } = await agentOn();
-  const adapter = await putAdapter(edge, "activated", [7, 8]);
+  const adapter = await putAdapter(edge, "activated", { invocation: [7, 8] });
   const wanted = namedIn((await publishOn(edge, name, adapter)).body.error.message);
   engine.adapters.set(wanted, `/models/${wanted}.gguf`);
   const { status, body } = await publishOn(edge, name, adapter);

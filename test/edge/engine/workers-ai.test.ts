@@ -290,7 +290,7 @@ it("takes an adapter into a slot, whole, and answers with it; the slots left are
   expect(runs.at(-1)?.inputs).toMatchObject({ lora: name });
   expect(turnsOf(await talk.logged("turn:finished", 1))).toMatchObject([{ policyVersion: 1 }]);
   expect(await state()).toMatchObject({ slotsLeft: 1, listed: [name] });
-  const waiting = await publishOn(edge, "tuned", await putAdapter(edge, "waiting", [1, 2]));
+  const waiting = await publishOn(edge, "tuned", await putAdapter(edge, "waiting", { invocation: [1, 2] }));
   expect([waiting.status, waiting.body.error.message]).toEqual([422, expect.stringContaining("got one with alora_invocation_tokens")]);
   await publishOn(edge, "tuned", await putAdapter(edge, "two"));
   const full = await publishOn(edge, "tuned", await putAdapter(edge, "three"));

@@ -165,6 +165,13 @@ describe("publish", () => {
     const boundless = await putFile(edge, utf8('{"peft_type": "LORA", "r": 1, "lora_alpha": 1e300}'));
     const scaled = await publish("misfit", { adapter: { ...good, configDigest: boundless.digest, alpha: 1e300 } });
     expect([scaled.status, scaled.body.error.message]).toEqual([422, "adapter: a finite alpha/rank expected, got 1e+300/1"]);
+    const overflowing = await publish("misfit", { adapter: await putAdapter(edge, "overflows", { scale: 1e30 }) });
+    expect([overflowing.status, overflowing.body.error.message]).toEqual([
+      422,
+      expect.stringMatching(
+        /^adapter: layer 0 q_proj: alpha\/rank · ‖lora_A‖ · ‖lora_B‖ of at most 100000 expected, got 2 · \S+e\+30 · \S+e\+30 = \S+e\+6\d$/,
+      ),
+    ]);
     const waiting = await putFile(edge, utf8('{"peft_type": "LORA", "r": 1, "lora_alpha": 2, "alora_invocation_tokens": [7, 8]}'));
     const deaf = await publish("misfit", { adapter: { ...good, configDigest: waiting.digest } });
     expect([deaf.status, deaf.body.error.message]).toEqual([

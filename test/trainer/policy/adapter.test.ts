@@ -13,11 +13,11 @@ function thirds(): AdapterTensors {
       const { out, in: width } = linearShape(SHAPE, linear);
       tensors.set(
         loraTensorName(layer, linear, "A"),
-        Float32Array.from({ length: 2 * width }, (_, index) => (index + 1) / 3),
+        Float32Array.from({ length: 2 * width }, (_, index) => (index + 1) / 300),
       );
       tensors.set(
         loraTensorName(layer, linear, "B"),
-        Float32Array.from({ length: out * 2 }, (_, index) => -(index + 1) / 3),
+        Float32Array.from({ length: out * 2 }, (_, index) => -(index + 1) / 300),
       );
     }
   return { rank: 2, alpha: 4, tensors };
@@ -39,6 +39,14 @@ describe("adapter files", () => {
     ];
     expect(second.weightBytes).toEqual(first.weightBytes);
     expect(second.configBytes).toEqual(first.configBytes);
+  });
+
+  it("are refused with weights so large that an answer would overflow", () => {
+    const large = thirds();
+    large.tensors.get(loraTensorName(0, "q_proj", "B"))?.fill(1e30);
+    expect(() => readAdapterFiles(SHAPE, writeAdapterFiles(SHAPE, large, "base"))).toThrow(
+      /^adapter: layer 0 q_proj: .* of at most 100000/,
+    );
   });
 
   it("refuse half a pair", () => {
