@@ -6,7 +6,7 @@ import { z } from "zod";
 import { hintIdOf } from "./hint-id.ts";
 import { HeldDefault } from "./learned-defaults.ts";
 import { PromptNote } from "./note.ts";
-import { Digest, RefusedEvent } from "./policy.ts";
+import { Digest, GivenRefusals } from "./policy.ts";
 import { AssistantMessage, ChatMessage, ToolDefinition } from "./chat.ts";
 import { AnswerForm } from "./grammar/answer-form.ts";
 
@@ -241,7 +241,7 @@ export function judgementIdOf(eventId: string): string {
 export const CursorAdvance = z.object({
   from: z.number().int(),
   to: z.number().int(),
-  refused: z.array(RefusedEvent),
+  refused: GivenRefusals,
 });
 export type CursorAdvance = z.infer<typeof CursorAdvance>;
 

@@ -12,6 +12,7 @@ import { LearnedCase } from "./suite.ts";
 import { GateReport, type VersionStatus } from "./release.ts";
 import { Reach } from "./reach.ts";
 import { SHARED_LINE } from "./shared-line.ts";
+import { asRow, Id, MOST_DETAIL_CHARS, MOST_HINT_CHARS, MOST_SAMPLE_CHARS } from "./wire-limits.ts";
 
 export const Digest = z.string().regex(DIGEST, "must be a lower-case hex SHA-256");
 export const Version = z.number().int().min(0);
@@ -185,6 +186,22 @@ export type PolicyVersion = z.infer<typeof PolicyVersion>;
 /** A signal that was consumed and taught nothing, with the reason. */
 export const RefusedEvent = z.object({ eventId: z.string(), code: z.string(), detail: z.string() });
 
+/** Those of one move, as a trainer may write them. */
+export const GivenRefusals = asRow(
+  z.array(z.object({ eventId: Id, code: z.string().max(100), detail: z.string().max(MOST_DETAIL_CHARS) })),
+);
+
+const Shown = z.string().max(MOST_SAMPLE_CHARS);
+
+/** A manifest as a trainer may write it. */
+export const GivenManifest = asRow(
+  PolicyManifest.extend({
+    events: z.array(EventLineage.extend({ eventId: Id, turnId: Id, user: Id, hint: z.string().max(MOST_HINT_CHARS).optional() })),
+    hints: z.array(z.string().max(MOST_HINT_CHARS)),
+    changes: z.array(z.object({ prompt: Shown, before: Shown, after: Shown })),
+  }),
+);
+
 /** Of a publish request as JSON: cases hold whole conversations with their tools. */
 export const MOST_PUBLISH_BYTES = 8_388_608;
 export const MOST_LEARNED_CASES = 200;
@@ -192,8 +209,8 @@ export const MOST_LEARNED_CASES = 200;
 /** `refused`: the events of the same batch that the version was not trained on. `cases`: what it must do from now on. */
 export const PublishRequest = z.object({
   parent: Version,
-  manifest: PolicyManifest,
-  refused: z.array(RefusedEvent).default([]),
+  manifest: GivenManifest,
+  refused: GivenRefusals.default([]),
   cases: z.array(LearnedCase).max(MOST_LEARNED_CASES).default([]),
   /** What the update said about the tokens of the turns that it learned from. */
   credits: z.array(TurnCredit).max(MOST_CREDITS).default([]),

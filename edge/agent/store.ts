@@ -3,9 +3,8 @@ import type { AuditPart, AuditRow, ListedVersion } from "../../shared/api.ts";
 import { z } from "zod";
 import { Agent, type AgentSettings } from "../../shared/agent.ts";
 import { canonicalJson } from "../../shared/digest.ts";
-import { CursorAdvance } from "../../shared/events.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { PolicyVersion, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
+import { PolicyVersion, RefusedEvent, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
 import { CreditStore } from "./credit-store.ts";
 import { DefaultStore } from "./default-store.ts";
@@ -66,6 +65,10 @@ const InFlight = z.object({
 });
 
 const Versions = z.array(z.number());
+const Refused = z.array(RefusedEvent);
+
+/** Of the rows of a page, in UTF-16 units: 100 of the largest that come in are more than an object may answer at once. */
+const MOST_PAGE = 12_000_000;
 
 type LineRow = { stable: number; latest: number; cursor: number; revision: number; in_flight: string };
 type RecordRow = { record: string };
@@ -241,10 +244,10 @@ export class AgentStore {
   readVersions(line: string, { before = Number.MAX_SAFE_INTEGER, limit }: Page): ListedVersion[] {
     if (!this.#created) return [];
     const query = "SELECT record, status FROM versions WHERE line = ? AND version < ? ORDER BY version DESC LIMIT ?";
-    return this.#sql
-      .exec<VersionRow>(query, line, before, limit)
-      .toArray()
-      .map(({ record, status }) => ({ ...PolicyVersion.parse(JSON.parse(record)), status }));
+    return pageOf(this.#sql.exec<VersionRow>(query, line, before, limit), ({ record }) => record.length).map(({ record, status }) => ({
+      ...PolicyVersion.parse(JSON.parse(record)),
+      status,
+    }));
   }
 
   /** A version as people are shown it. */
@@ -287,7 +290,7 @@ export class AgentStore {
     for (const { id, refused } of this.#sql
       .exec<{ id: number; refused: string }>("SELECT id, refused FROM audit WHERE refused <> '[]'")
       .toArray()) {
-      const entries = CursorAdvance.shape.refused.parse(JSON.parse(refused));
+      const entries = Refused.parse(JSON.parse(refused));
       const isErased = ({ eventId }: (typeof entries)[number]): boolean => eventIds.has(eventIdOf(eventId));
       if (!entries.some(isErased)) continue;
       const erased = entries.map((entry) => (isErased(entry) ? { ...entry, detail: "" } : entry));
@@ -333,16 +336,27 @@ export class AgentStore {
       ...(version === undefined ? [] : [["EXISTS (SELECT 1 FROM json_each(versions) WHERE value = ?)", version]]),
     ] as const;
     const where = wanted.map(([condition]) => condition).join(" AND ");
-    return this.#sql
-      .exec<AuditRecord>(`SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`, ...wanted.flatMap(([, ...values]) => values), limit)
-      .toArray()
-      .map(({ from_version, to_version, versions, refused, created_at, ...row }) => ({
-        ...row,
-        from: from_version,
-        to: to_version,
-        versions: Versions.parse(JSON.parse(versions)),
-        refused: CursorAdvance.shape.refused.parse(JSON.parse(refused)),
-        createdAt: created_at,
-      }));
+    const query = `SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`;
+    const rows = this.#sql.exec<AuditRecord>(query, ...wanted.flatMap(([, ...values]) => values), limit);
+    return pageOf(rows, ({ refused }) => refused.length).map(({ from_version, to_version, versions, refused, created_at, ...row }) => ({
+      ...row,
+      from: from_version,
+      to: to_version,
+      versions: Versions.parse(JSON.parse(versions)),
+      refused: Refused.parse(JSON.parse(refused)),
+      createdAt: created_at,
+    }));
   }
+}
+
+/** The first rows, one at least, that are together no longer than a page; whoever wants more asks for what is before the last. */
+function pageOf<Row>(rows: Iterable<Row>, lengthOf: (row: Row) => number): Row[] {
+  const page: Row[] = [];
+  let length = 0;
+  for (const row of rows) {
+    length += lengthOf(row);
+    if (page.length > 0 && length > MOST_PAGE) break;
+    page.push(row);
+  }
+  return page;
 }

@@ -8,7 +8,7 @@ export function sqliteStorage(): DurableObjectStorage {
       /^\s*(SELECT|WITH|INSERT|UPDATE|DELETE)/i.test(query) && !/;\s*\S/.test(query)
         ? database.prepare(query).all(...bindings)
         : (database.exec(query), []);
-    return { toArray: () => rows, one: () => rows[0] };
+    return { toArray: () => rows, one: () => rows[0], [Symbol.iterator]: () => rows[Symbol.iterator]() };
   };
   const transactionSync = <Value>(body: () => Value): Value => {
     database.exec("SAVEPOINT step");

@@ -8,6 +8,7 @@ import { Note } from "../../shared/note.ts";
 import { LineHead, PolicyVersion } from "../../shared/policy.ts";
 import { VERSION_STATUSES } from "../../shared/release.ts";
 import { SuiteCase } from "../../shared/suite.ts";
+import { cutTo, MOST_DETAIL_CHARS } from "../../shared/wire-limits.ts";
 import type { BarredEvent, EdgePort, LineName } from "./edge-port.ts";
 import { fileCalls } from "./files.ts";
 import { CALL_TIMEOUT_MS, type ClientOptions, Transport } from "./transport.ts";
@@ -85,16 +86,16 @@ export function createEdgeClient(options: ClientOptions): EdgePort {
     readLearned: async (line) => (await transport.callJson(LearnedAnswer, `${linePath(line)}/learned`)).events,
     readRebuild: async (line) => (await transport.callJson(RebuildAnswer, `${linePath(line)}/rebuild`)).rebuild,
     finishRebuild: (line, request) =>
-      transport.callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify(request) }),
+      transport.callJson(FinishAnswer, `${linePath(line)}/rebuild/finish`, { method: "POST", body: JSON.stringify(withReasons(request)) }),
     readSuite: async (line) => (await transport.callJson(SuiteList, `${linePath(line)}/suite`)).cases,
     publish: (line, request) =>
       transport.callJson(PublishAnswer, `${linePath(line)}/versions`, {
         method: "POST",
-        body: JSON.stringify(request),
+        body: JSON.stringify(withReasons(request)),
         timeoutMs: PUBLISH_TIMEOUT_MS,
       }),
     advanceCursor: (line, advance) =>
-      transport.callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(advance) }),
+      transport.callJson(AdvanceAnswer, `${linePath(line)}/cursor`, { method: "POST", body: JSON.stringify(withReasons(advance)) }),
     readNotes: async (line) => (await transport.callJson(NoteList, `${linePath(line)}/notes`)).notes,
     absorbNote: (line, noteId, absorbed) =>
       transport.callJson(AbsorbAnswer, `${linePath(line)}/notes/${encodeURIComponent(noteId)}/absorbed`, {
@@ -108,6 +109,11 @@ export function createEdgeClient(options: ClientOptions): EdgePort {
       await transport.call("/judgements", { method: "POST", body: JSON.stringify(batch) });
     },
   };
+}
+
+/** Reasons as long as the edge takes them: they may quote a server, or what was said. */
+function withReasons<Move extends { readonly refused: readonly { readonly detail: string }[] }>(move: Move): Move {
+  return { ...move, refused: move.refused.map((each) => ({ ...each, detail: cutTo(MOST_DETAIL_CHARS, each.detail) })) };
 }
 
 function queryOf(fields: Readonly<Record<string, string | number>>): URLSearchParams {

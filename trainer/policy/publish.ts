@@ -12,6 +12,7 @@ import {
   type PublishRequest,
 } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
+import { cutTo, MOST_HINT_CHARS, MOST_ROW_BYTES, MOST_SAMPLE_CHARS } from "../../shared/wire-limits.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
 import { retryFor, type RetryOptions } from "../feed/retry.ts";
 import type { AdapterBytes } from "./adapter.ts";
@@ -23,6 +24,8 @@ export type Published =
 /** The rest of a request is the manifest's. */
 const MOST_CASE_BYTES = MOST_PUBLISH_BYTES / 2;
 const MOST_CREDIT_BYTES = MOST_PUBLISH_BYTES / 8;
+const MOST_CHANGES = 100;
+const MOST_CHANGE_BYTES = MOST_ROW_BYTES / 4;
 const REJECTED = new Set([400, 413, 422]); // statuses
 const UPLOAD_ATTEMPTS = 2; // a file that vanished between upload and publish is sent once more
 const PATIENCE_MS = 60_000; // an edge that restarts or is deployed is back by then
@@ -69,12 +72,13 @@ export async function publishVersion(
     cases: lastWithin(cases, { most: MOST_LEARNED_CASES, bytes: MOST_CASE_BYTES }),
     credits: lastWithin(told, { most: MOST_CREDITS, bytes: MOST_CREDIT_BYTES }),
   };
+  const shown = shownShort(manifest);
   let missing: readonly string[] = [];
   for (let attempt = 0; attempt < UPLOAD_ATTEMPTS; attempt += 1) {
     const files = await uploadAdapter(edge, adapter);
     const result = await edge.publish(manifest, {
       parent: manifest.parent,
-      manifest: { ...manifest, adapter: files },
+      manifest: { ...shown, adapter: files },
       ...added,
       ...handed,
     });
@@ -82,6 +86,20 @@ export async function publishVersion(
     missing = result.digests;
   }
   throw new AppError("policy/refused", `publish: the edge expected to hold the adapter's files, got ${missing.join(", ")} missing`);
+}
+
+/** Texts for people, as long as the edge takes them. */
+function shownShort<Told extends Pick<PolicyManifest, "events" | "hints" | "changes">>(manifest: Told): Told {
+  const short = (text: string): string => cutTo(MOST_SAMPLE_CHARS, text);
+  return {
+    ...manifest,
+    events: manifest.events.map((event) => (event.hint === undefined ? event : { ...event, hint: cutTo(MOST_HINT_CHARS, event.hint) })),
+    hints: manifest.hints.map((hint) => cutTo(MOST_HINT_CHARS, hint)),
+    changes: lastWithin(
+      manifest.changes.map(({ prompt, before, after }) => ({ prompt: short(prompt), before: short(before), after: short(after) })),
+      { most: MOST_CHANGES, bytes: MOST_CHANGE_BYTES },
+    ),
+  };
 }
 
 /** An edge that has understood a version and will not have it; anything else is thrown on. */
