@@ -9,6 +9,7 @@ import { PromptNote } from "./note.ts";
 import { Digest, GivenRefusals } from "./policy.ts";
 import { AssistantMessage, ChatMessage, ToolDefinition } from "./chat.ts";
 import { AnswerForm } from "./grammar/answer-form.ts";
+import { Id } from "./wire-limits.ts";
 
 /** How the tokens of a turn were drawn. Log-probs are of this distribution. */
 export const Sampling = z.object({
@@ -245,5 +246,10 @@ export const CursorAdvance = z.object({
 });
 export type CursorAdvance = z.infer<typeof CursorAdvance>;
 
-export const JudgementBatch = z.object({ judgements: z.array(EventHeader.extend({ payload: JudgementMade })).max(100) });
+/** An event's header as a trainer may write it: an id names rows and files. */
+const GivenHeader = EventHeader.extend({ eventId: Id, agent: Id, line: Id, sessionId: Id, turnId: Id, user: Id, keyId: Id.optional() });
+
+export const JudgementBatch = z.object({
+  judgements: z.array(GivenHeader.extend({ payload: JudgementMade.extend({ subject: Id }) })).max(100),
+});
 export type JudgementBatch = z.infer<typeof JudgementBatch>;

@@ -4,7 +4,7 @@ import { MOST_DETAIL_CHARS, MOST_HINT_CHARS, MOST_ROW_BYTES, MOST_SAMPLE_CHARS }
 import { createEdgeClient } from "../../../trainer/feed/client.ts";
 import { publishVersion } from "../../../trainer/policy/publish.ts";
 import { putAdapter, readStored } from "../../helpers/adapters.ts";
-import { call, fillLog, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
+import { call, fillLog, judgement, lineage, manifestOf, putAgent } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
 const edge = withEdge();
@@ -65,5 +65,32 @@ describe("reasons of what was not learned", () => {
       expect([path, status, body.error]).toEqual([path, 400, expect.objectContaining({ code: "input/invalid", param: member })]);
     }
     expect((await call(edge, "trainer", `GET ${line("wordy")}/head`)).body.cursor).toBe(0);
+  });
+});
+
+describe("a judgement", () => {
+  it.each([
+    { member: "eventId", change: (each: ReturnType<typeof judgement>) => ({ ...each, eventId: long(5_000) }) },
+    { member: "turnId", change: (each: ReturnType<typeof judgement>) => ({ ...each, turnId: long(5_000) }) },
+    { member: "sessionId", change: (each: ReturnType<typeof judgement>) => ({ ...each, sessionId: long(5_000) }) },
+    { member: "user", change: (each: ReturnType<typeof judgement>) => ({ ...each, user: long(5_000) }) },
+    {
+      member: "payload.subject",
+      change: (each: ReturnType<typeof judgement>) => ({ ...each, payload: { ...each.payload, subject: long(5_000) } }),
+    },
+  ])("is refused by its $member where that could name no row or file", async ({ member, change }) => {
+    await putAgent(edge, "judged");
+    const judgements = [change(judgement("judged", "t1"))];
+    const { status, body } = await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements });
+    expect([status, body.error]).toEqual([400, expect.objectContaining({ code: "input/invalid", param: `judgements.0.${member}` })]);
+  });
+
+  it("with as long an id as there may be, of letters of three bytes, and a payload that is a file of its own, is taken", async () => {
+    await putAgent(edge, "judged");
+    const { payload, ...header } = judgement("judged", "t1");
+    const subject = "漢".repeat(249);
+    const large = { ...payload, subject, hint: long(600_000) };
+    const judgements = [{ ...header, eventId: `${subject}/judged`, payload: large }];
+    expect((await call(edge, "trainer", "POST /trainer/v1/judgements", { judgements })).status).toBe(200);
   });
 });
