@@ -340,10 +340,12 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     for (const each of tried) this.#schedule.decide(each, new Date());
   }
 
-  async reportTrainer(line: string, status: TrainerStatus): Promise<boolean> {
-    if (this.#lines.read(line) === undefined) return false;
+  async reportTrainer(line: string, status: TrainerStatus, { actor, lease }: Trainer): Promise<{ status: "heard" } | Lost | undefined> {
+    if (this.#lines.read(line) === undefined) return undefined;
+    const reason = this.#store.lease.fault(lease, actor);
+    if (reason !== undefined) return { status: "lost", reason };
     this.#trainers.hear(line, status);
-    return true;
+    return { status: "heard" };
   }
 
   async trainer(line: string): Promise<TrainerReport | null> {

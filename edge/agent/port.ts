@@ -202,8 +202,8 @@ export interface AgentPort {
   eventsAppended(seq: number, told?: { usedNotes?: readonly string[]; turns?: readonly TurnFact[] }): Promise<void>;
   /** What the judge said of turns. */
   judged(line: string, judgements: readonly { turnId: string; reward: number }[]): Promise<void>;
-  /** What the line's trainer is doing; false where there is no such line. */
-  reportTrainer(line: string, status: TrainerStatus): Promise<boolean>;
+  /** What the line's trainer is doing; from another than the one whose lease it is, nothing is heard. */
+  reportTrainer(line: string, status: TrainerStatus, trainer: Trainer): Promise<{ status: "heard" } | Lost | undefined>;
   /** What it said last; null where none has spoken since the object woke. */
   trainer(line: string): Promise<TrainerReport | null>;
   /** Resolves with the highest `seq` told of, once it is above `after` or `waitMs` have passed. */

@@ -1,9 +1,8 @@
-/** /trainer/v1/agents/:agent/lines/:line: what a trainer reads of a line, and what it says that it is doing. */
+/** /trainer/v1/agents/:agent/lines/:line: what a trainer reads of a line. */
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { judgementIdOf } from "../../shared/events.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { type EventLog, eventsById, lastGivenSeq } from "../db/events.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
@@ -20,13 +19,6 @@ const QuarantinePage = z.object({ after: z.string().max(200).optional(), limit: 
 export function mountTrainerLines(app: App): void {
   mountVersions(app);
   mountLearned(app);
-
-  app.put(`${LINE}/status`, async (context) => {
-    const { ask } = lineIn(context);
-    const status = await parseJson(context.req.raw, TrainerStatus);
-    await ask(async (agent, line) => (await agent.reportTrainer(line, status)) || undefined);
-    return context.json({ status: "heard" });
-  });
 }
 
 /** Which versions there are, and what one has to pass and may take up. */

@@ -1,4 +1,4 @@
-/** /trainer/v1/agents/:agent/lines/:line: how a trainer moves a line, under its lease. Outcomes that it must expect answer 200 with a `status`. */
+/** /trainer/v1/agents/:agent/lines/:line: how a trainer moves a line, and says what it is doing, under its lease. Outcomes that it must expect answer 200 with a `status`. */
 import type { Context } from "hono";
 import { z } from "zod";
 import { AppError, fromErrorRecord } from "../../shared/errors.ts";
@@ -6,6 +6,7 @@ import { CursorAdvance } from "../../shared/events.ts";
 import { LEASE_HEADER } from "../../shared/lease.ts";
 import { NoteAbsorbed } from "../../shared/note.ts";
 import { PublishRequest } from "../../shared/policy.ts";
+import { TrainerStatus } from "../../shared/trainer-status.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import type { Lost, Trainer } from "../agent/port.ts";
 import { type EventLog, lastSeq } from "../db/events.ts";
@@ -57,6 +58,14 @@ export function mountTrainerMoves(app: App): void {
     const result = await ask((object) => object.absorbNote(line, noteId, version, trainerOf(context)), `note ${noteId} of `);
     throwLost(result);
     forgetLineHead(agent, line);
+    return context.json(result);
+  });
+
+  app.put(`${LINE}/status`, async (context) => {
+    const { ask } = lineIn(context);
+    const status = await parseJson(context.req.raw, TrainerStatus);
+    const result = await ask((agent, line) => agent.reportTrainer(line, status, trainerOf(context)));
+    throwLost(result);
     return context.json(result);
   });
 }

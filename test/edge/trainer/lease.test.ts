@@ -72,6 +72,21 @@ describe("a lease", () => {
     expect(good.status).toBe(path.startsWith("notes") ? 404 : 200);
   });
 
+  it("that another trainer has by now lets nothing be said of what is done", async () => {
+    await putAgent(edge, "said");
+    const say = (phase: string, headers = {}) => {
+      const status = { phase, done: 0, of: 0, corrections: 0, waitingSince: null };
+      return call(edge, "trainer", "PUT /trainer/v1/agents/said/lines/shared/status", status, headers);
+    };
+    await lease("said", { holder: "gpu-1" });
+    await call(edge, "trainer", "POST /trainer/v1/agents/said/lease/end", { token: 1 });
+    const { token } = (await lease("said", { holder: "gpu-2" })).body;
+    expect((await say("gating", { "x-lease-token": String(token) })).body).toEqual({ status: "heard" });
+    for (const late of [say("updating", { "x-lease-token": "1" }), say("updating")])
+      expect([(await late).status, (await late).body.error.code]).toEqual([409, "lease/lost"]);
+    expect((await call(edge, "admin", "GET /api/agents/said/trainer")).body.trainer.phase).toBe("gating");
+  });
+
   it("ends by itself where its trainer says nothing more, and a version made under it stays out", async () => {
     await putAgent(edge, "dead");
     await lease("dead", { holder: "gpu-1", ttlMs: 1_000 });
