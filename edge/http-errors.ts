@@ -97,7 +97,7 @@ function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
 }
 
 function isOfList(issue: z.core.$ZodIssue): boolean {
-  return typeof issue.path[0] === "number" || ((issue.code === "too_small" || issue.code === "too_big") && issue.origin === "array");
+  return typeof issue.path[0] === "number" || (issue.code === "too_small" && issue.origin === "array");
 }
 
 function render(context: Context, error: AppError): Response {

@@ -9,8 +9,8 @@ export const MOST_ID_CHARS = 256;
 export const MOST_HINT_CHARS = 4_000;
 export const MOST_DETAIL_CHARS = 2_000;
 export const MOST_SAMPLE_CHARS = 8_000;
-/** Of a row as JSON, a quarter of what SQLite holds in a value: the lineage of a thousand events with room to spare. */
-export const MOST_ROW_BYTES = 524_288;
+/** Of a row as JSON, half of what a Durable Object's SQLite holds in one (2 MB): the lineage of thousands of events, as a rebuild has it. */
+export const MOST_ROW_BYTES = 1_000_000;
 
 export const Id = z.string().max(MOST_ID_CHARS);
 

@@ -57,7 +57,7 @@ describe("reasons of what was not learned", () => {
   it.each([
     { member: "refused.0.detail", refused: [{ ...entry, detail: long(MOST_DETAIL_CHARS + 1) }] },
     { member: "refused.0.eventId", refused: [{ ...entry, eventId: long(257) }] },
-    { member: "refused", refused: Array.from({ length: 400 }, () => ({ ...entry, detail: long(MOST_DETAIL_CHARS) })) },
+    { member: "refused", refused: Array.from({ length: 495 }, () => ({ ...entry, detail: long(MOST_DETAIL_CHARS) })) },
   ])("are refused by $member where that is too long", async ({ member, refused }) => {
     await putAgent(edge, "wordy");
     for (const path of ["cursor", "rebuild/finish"]) {
