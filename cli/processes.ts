@@ -47,7 +47,7 @@ export function claimStateFolder(stateFolder: string, marks: Record<string, stri
   refuseSecondHost(stateFolder);
   const killed = Object.entries(marks).flatMap(([name, mark]) => killStale(stateFolder, name, mark));
   rmSync(runFolder(stateFolder), { recursive: true, force: true });
-  mkdirSync(runFolder(stateFolder), { recursive: true });
+  mkdirSync(runFolder(stateFolder), { recursive: true, mode: 0o700 });
   writeHost(stateFolder);
   return killed;
 }

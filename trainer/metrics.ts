@@ -45,7 +45,7 @@ const MOST_BYTES = 2 ** 25; // of a file, hundreds of thousands of judgements
  * A file that cannot be written costs its lines and nothing else; stderr has the reason once.
  */
 export function createMetrics(folder: string, now: () => Date, { mostBytes = MOST_BYTES }: { mostBytes?: number } = {}): Metrics {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, "metrics.jsonl");
   process.stdout.on("error", () => undefined); // whoever read our lines is gone; the file goes on
   let failed = false;

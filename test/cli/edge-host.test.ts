@@ -51,6 +51,7 @@ describe("edge host", () => {
   it("keeps plain keys for their owner only and hashes in the database", async () => {
     const keys = await readKeys(edge.stateFolder);
     expect(keys).toEqual(edge.keys);
+    expect(statSync(edge.stateFolder).mode & 0o777).toBe(0o700);
     expect(statSync(keysFile(edge.stateFolder)).mode & 0o777).toBe(0o600);
     const db = await edge.getD1();
     const { results } = await db.prepare("SELECT kind, hash FROM keys ORDER BY kind").all();
