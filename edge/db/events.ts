@@ -1,5 +1,5 @@
 /** The event log: append with idempotence by `eventId`, read in pages after a cursor. */
-import { and, asc, desc, eq, gt, inArray, lt, lte, max, ne, notInArray, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, lt, lte, max, ne, notInArray, or, sql, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { invariant, zipStrict } from "../../shared/assert.ts";
@@ -125,7 +125,7 @@ export async function eventsById(log: EventLog, { agent, ids }: { agent: string;
   return [...(await readAll(log, rows)), ...(await eventsById(log, { agent, ids: rest }))];
 }
 
-/** Those of the ids whose users were deleted. */
+/** Those of the ids whose users were deleted, from when that is recorded on: what they said by then may not be erased yet. */
 export async function deletedAmong({ DB }: Pick<EventLog, "DB">, ids: readonly string[]): Promise<Set<string>> {
   const gone = new Set<string>();
   for (let start = 0; start < ids.length; start += BATCH) {
@@ -133,7 +133,8 @@ export async function deletedAmong({ DB }: Pick<EventLog, "DB">, ids: readonly s
     const rows = await drizzle(DB)
       .select({ eventId: events.eventId })
       .from(events)
-      .where(and(inArray(events.eventId, some), eq(events.kind, "event:deleted")));
+      .leftJoin(deletions, and(eq(deletions.agent, events.agent), eq(deletions.user, events.user)))
+      .where(and(inArray(events.eventId, some), or(eq(events.kind, "event:deleted"), lte(events.createdAt, deletions.requestedAt))));
     for (const { eventId } of rows) gone.add(eventId);
   }
   return gone;

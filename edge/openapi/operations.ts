@@ -150,7 +150,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     summary: "Deletes what a user said, and has versions made with it rebuilt without",
     later: "What the user said is deleted; versions are being rebuilt",
   },
-  { method: "get", path: "/api/users/{user}/deletion", summary: "Whether the rebuilding that a deletion asked for is done" },
+  { method: "get", path: "/api/users/{user}/deletion", summary: "Whether a deletion is done, or still erasing or rebuilding" },
   { method: "get", path: "/api/stats", summary: "Totals by agent" },
 ];
 
