@@ -33,7 +33,7 @@ export class LineEvents {
 
   /** Reads on; while a judge is away it is not waited for longer than for the judge, and no more is read than can be kept. */
   async pull(waitMs: number): Promise<void> {
-    const patienceMs = this.signals.frontier === Number.POSITIVE_INFINITY ? waitMs : Math.min(waitMs, JUDGE_AGAIN_MS);
+    const patienceMs = Math.min(waitMs, this.judgeAgainInMs ?? waitMs);
     if (patienceMs < waitMs && this.window.pending.length >= MOST_PENDING) await sleep(patienceMs);
     else await this.window.pull(patienceMs);
   }

@@ -5,6 +5,7 @@ import type { Actor } from "../../shared/api.ts";
 import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
 import type { Env } from "../env.ts";
+import { runBatch } from "./batch.ts";
 import { deletions, events } from "./schema.ts";
 import { eraseTurnRows } from "./turn-rows.ts";
 
@@ -16,14 +17,17 @@ const BATCH = 50;
 /** A user who is to be forgotten by an agent, since when, and who asked for it. */
 export type RequestedDeletion = { readonly agent: string; readonly user: string; readonly requestedAt: number; readonly actor: Actor };
 
-/** Remembers the deletion, so that what comes late is not kept. A later one counts from then. */
-export async function recordDeletion({ DB }: Pick<EventLog, "DB">, deletion: RequestedDeletion): Promise<void> {
-  const { requestedAt, actor } = deletion;
+/** Remembers deletions, all or none, so that what comes late is not kept. A later one counts from then. */
+export async function recordDeletions({ DB }: Pick<EventLog, "DB">, requested: readonly RequestedDeletion[]): Promise<void> {
   const target = [deletions.agent, deletions.user];
-  await drizzle(DB)
-    .insert(deletions)
-    .values(deletion)
-    .onConflictDoUpdate({ target, set: { requestedAt, actor, finishedAt: null } });
+  const statements = requested.map((deletion) => {
+    const { requestedAt, actor } = deletion;
+    return drizzle(DB)
+      .insert(deletions)
+      .values(deletion)
+      .onConflictDoUpdate({ target, set: { requestedAt, actor, finishedAt: null } });
+  });
+  await runBatch(DB, statements);
 }
 
 /** Nothing is left to be erased of what was said until it was asked for. */
@@ -45,10 +49,14 @@ export async function unfinishedDeletions(
   return rows.map(({ actor, ...row }) => ({ ...row, actor: actor ?? "edge" }));
 }
 
-/** Agents and sessions in which a user said something. */
-export async function tracesOf({ DB }: Pick<EventLog, "DB">, user: string): Promise<{ agent: string; line: string; sessionId: string }[]> {
+/** Agents and sessions in which a user said something; of one agent where it is named. */
+export async function tracesOf(
+  { DB }: Pick<EventLog, "DB">,
+  { user, agent: name }: { user: string; agent?: string },
+): Promise<{ agent: string; line: string; sessionId: string }[]> {
   const { agent, line, sessionId } = events;
-  return drizzle(DB).selectDistinct({ agent, line, sessionId }).from(events).where(eq(events.user, user));
+  const theirs = and(eq(events.user, user), name === undefined ? undefined : eq(events.agent, name));
+  return drizzle(DB).selectDistinct({ agent, line, sessionId }).from(events).where(theirs);
 }
 
 /** Replaces the payloads of a user's events to an agent by tombstones, in rows and in R2; returns how many there were. */

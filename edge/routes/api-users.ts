@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
-import { deletionsOf, recordDeletion, tracesOf } from "../db/deletions.ts";
+import { deletionsOf, recordDeletions, tracesOf } from "../db/deletions.ts";
 import type { App } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
 import { reaches } from "../scope.ts";
@@ -29,12 +29,12 @@ export function mountUsers(app: App): void {
   app.delete("/api/users/:user", async (context) => {
     const { user } = parseWith(UserParam, context.req.param());
     const { env } = context;
-    const traces = (await tracesOf(env, user)).filter(({ agent }) => reaches(context.var.key.agents, agent));
+    const traces = (await tracesOf(env, { user })).filter(({ agent }) => reaches(context.var.key.agents, agent));
     found(traces[0], `user ${user}`);
     const now = Date.now();
     const names = [...new Set(traces.map(({ agent }) => agent))];
     const requested = names.map((agent) => ({ agent, user, requestedAt: now, actor: actorOf(context) }));
-    for (const deletion of requested) await recordDeletion(env, deletion);
+    await recordDeletions(env, requested);
     const agents = [];
     let sessions = 0;
     for (const deletion of requested) {

@@ -19,10 +19,25 @@ type CarriedOut = Partial<ForgottenUser> & {
   /** How many became tombstones. */ readonly events: number;
 };
 
-/** What the user said goes last: until it is gone, all that was made from it can be found by it, however often this begins anew. */
+/** Those that are carried out in this isolate, by agent and user: none is begun beside itself. */
+const underWay = new Set<string>();
+
+const idOf = ({ agent, user }: RequestedDeletion): string => `${agent} ${user}`;
+
+/** Once at a time here. @throws what a step fails with; it is then taken up again */
 export async function carryOut(env: Env, deletion: RequestedDeletion): Promise<CarriedOut> {
+  underWay.add(idOf(deletion));
+  try {
+    return await eraseUser(env, deletion);
+  } finally {
+    underWay.delete(idOf(deletion));
+  }
+}
+
+/** What the user said goes last: until it is gone, all that was made from it can be found by it, however often this begins anew. */
+async function eraseUser(env: Env, deletion: RequestedDeletion): Promise<CarriedOut> {
   const { agent, user, requestedAt, actor } = deletion;
-  const traces = (await tracesOf(env, user)).filter((trace) => trace.agent === agent);
+  const traces = await tracesOf(env, { user, agent });
   // Sessions first: what they still owe to the log goes with them.
   const sessions = [...new Set(traces.map(({ sessionId }) => sessionId))].filter((sessionId) => sessionId !== "");
   for (let start = 0; start < sessions.length; start += AT_ONCE)
@@ -44,6 +59,7 @@ export async function carryOut(env: Env, deletion: RequestedDeletion): Promise<C
 
 /** Goes on, behind whatever is answered now, with what an end of the process broke off. */
 export async function takeUp(env: Env, of: { agent: string } | { user: string }): Promise<void> {
-  for (const deletion of await unfinishedDeletions(env, { before: Date.now() - BROKEN_OFF_MS, ...of }))
+  const brokenOff = await unfinishedDeletions(env, { before: Date.now() - BROKEN_OFF_MS, ...of });
+  for (const deletion of brokenOff.filter((each) => !underWay.has(idOf(each))))
     waitUntil(carryOut(env, deletion).catch((thrown: unknown) => logError("deletion:broken", thrown, { agent: deletion.agent })));
 }

@@ -29,9 +29,10 @@ const OF_SOMEBODY = new RegExp(
 // "Ana said she'd need 45 minutes", not "I said it would be for two".
 const REPORTED =
   /^\W*(?!(?:I|You|We|It|That|This|What|Who|As|Like|Nobody|They)\b)\p{Lu}\p{Ll}+ (?:said|says|told (?:me|us)|thinks?|thought|mentioned|claims|claimed|suggested|wrote) (?:that )?(?:he|she|they|his|her|their)\b/u;
-// "The bank wrote to me: …", "The readme says …", and what a message from somebody says; who adds what it should be means it.
+// "The bank wrote to me: …", "The readme says …", which who adds what it should be means all the same.
 const SAID_BY =
   /^\W*(?:(?:and|but|so|well|oh|hey|also),? )?(?:the|my|this|that|some) (?:[\p{L}\p{N}-]{1,30} )?(?:readme|forum|internet|web|web ?site|article|blog|bank|news(?:paper)?|radio|tv|advert|manual|wiki|post|shop|company|airline|hotel)s? (?:just |also )?(?:says?|said|wrote|writes|claims?|claimed|told|tells|thinks?|suggests?|suggested|recommends?|recommended|states?)\b/iu;
+// "Got an e-mail from Tom: please make it 3." is Tom's wish.
 const MESSAGE_FROM = /\b(?:e-?mail|mail|message|text|letter|note|sms|post|ticket|comment) from\b[^:.!?]{0,60}:/i;
 const MEANT =
   /\b(?:I|we)(?:'d| would)? (?:really |always |only |actually )?(?:want|need|prefer|meant|like|said|asked|told)\b|\bplease\b|\bchange it\b/i;
@@ -58,7 +59,7 @@ export function wishfulWords(words: string): string {
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
-    .filter((sentence) => !(SAID_BY.test(sentence) || MESSAGE_FROM.test(sentence)) || MEANT.test(sentence))
+    .filter((sentence) => !MESSAGE_FROM.test(sentence) && (!SAID_BY.test(sentence) || MEANT.test(sentence)))
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => TOLD.reduce((rest, each) => rest.replace(each, ""), sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))

@@ -375,32 +375,3 @@ describe("DELETE /api/users/:user", () => {
     expect([status, body.error.param]).toEqual([400, "user"]);
   });
 });
-
-describe("a deletion that was broken off", () => {
-  /** As the end of the process leaves it: asked for, and nothing done. */
-  async function breakOff(user: string): Promise<void> {
-    const database = await edge.getD1();
-    const asked = Date.now() - 61_000;
-    await database.prepare("UPDATE events SET created_at = ?1 WHERE user = ?2").bind(asked, user).run();
-    await database.prepare("INSERT INTO deletions (agent, user, requested_at) VALUES (?1, ?2, ?3)").bind(AGENT, user, asked).run();
-  }
-  const stateOf = async (user: string) => (await admin(`GET /api/users/${user}/deletion`)).body.agents[0].state;
-  const words = async (): Promise<string> => JSON.stringify((await admin(`GET /api/agents/${AGENT}/events`)).body);
-
-  it("is not called done, and goes on when somebody asks for it", async () => {
-    const { user } = await converse("broken");
-    await breakOff(user);
-    expect(await words()).toContain(`broken said ${WORD}`);
-    expect(await stateOf(user)).toBe("erasing");
-    await expect.poll(() => stateOf(user), { timeout: 20_000 }).toBe("done");
-    expect(await words()).not.toContain(`broken said ${WORD}`);
-  });
-
-  it("goes on when a trainer looks at the line", async () => {
-    const { user } = await converse("halved");
-    await breakOff(user);
-    await head();
-    await expect.poll(words, { timeout: 20_000 }).not.toContain(`halved said ${WORD}`);
-    expect(await stateOf(user)).toBe("done");
-  });
-});

@@ -1,7 +1,7 @@
 /** The event log against a real D1 and R2. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { appendEvents, appendOfSession, pageAfter, type EventLog } from "../../../edge/db/events.ts";
-import { recordDeletion } from "../../../edge/db/deletions.ts";
+import { recordDeletions } from "../../../edge/db/deletions.ts";
 import { judgement } from "../../helpers/call.ts";
 import { withEdge } from "../../helpers/edge.ts";
 
@@ -116,7 +116,7 @@ describe("a deletion", () => {
   /** The log, in which a user is deleted after whoever appends has asked and before they append. */
   const deletedBefore = (agent: string): EventLog => {
     const batch = async (statements: Parameters<EventLog["DB"]["batch"]>[0]): Promise<unknown> => {
-      await recordDeletion(log, { actor: "admin:k", agent, user: "u1", requestedAt: REQUESTED });
+      await recordDeletions(log, [{ actor: "admin:k", agent, user: "u1", requestedAt: REQUESTED }]);
       return log.DB.batch(statements);
     };
     return { ...log, DB: Object.assign(Object.create(log.DB), { batch, prepare: log.DB.prepare.bind(log.DB) }) };
@@ -146,7 +146,7 @@ describe("a deletion", () => {
     await appendEvents(log, [{ ...event, payload: { ...event.payload, hint: "x".repeat(70_000) } }]);
     await log.ARTIFACTS.delete(`payloads/${event.eventId}`);
     await expect(kindsOf("cut")).rejects.toThrow("no payload");
-    await recordDeletion(log, { actor: "admin:k", agent: "cut", user: "u1", requestedAt: REQUESTED });
+    await recordDeletions(log, [{ actor: "admin:k", agent: "cut", user: "u1", requestedAt: REQUESTED }]);
     expect(await kindsOf("cut")).toEqual(["event:deleted"]);
   });
 });

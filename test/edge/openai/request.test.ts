@@ -1,9 +1,8 @@
 /** What a chat completion request may say, and which refusal names what it may not. */
 import { describe, expect, it } from "vitest";
-import { parseTurnHeaders } from "../../../edge/openai/headers.ts";
 import { parseChatRequest } from "../../../edge/openai/request.ts";
 import { toToolChoice } from "../../../edge/openai/tools.ts";
-import { AppError } from "../../../shared/errors.ts";
+import { refusal } from "../../helpers/refusal.ts";
 
 const user = { role: "user", content: "Book a room." };
 const call = { id: "call_1", type: "function", function: { name: "Book", arguments: "{}" } };
@@ -14,16 +13,6 @@ const tool = (parameters: unknown) => ({ type: "function", function: { name: "Bo
 const format = (schema: unknown, strict?: boolean) => ({ type: "json_schema", json_schema: { name: "answer", schema, strict } });
 
 const parse = (extra: object) => parseChatRequest({ model: "assistant", messages: [user], ...extra });
-
-function refusal(parsing: () => unknown): { param: unknown; message: string } {
-  try {
-    parsing();
-  } catch (thrown) {
-    if (thrown instanceof AppError) return { param: thrown.details["param"], message: thrown.message };
-    throw thrown;
-  }
-  throw new Error("a refusal expected, got none");
-}
 
 describe("a request", () => {
   it("has the API's defaults where it says nothing", () => {
@@ -376,39 +365,5 @@ describe("the choice of tools", () => {
   it("is auto where there are tools and none where there are not", () => {
     expect(toToolChoice(undefined, [{ type: "function", function: { name: "Book" } }])).toBe("auto");
     expect([toToolChoice(undefined, []), toToolChoice("auto", [])]).toEqual(["none", "none"]);
-  });
-});
-
-describe("headers", () => {
-  it("say which conversation, which kind of turn and whether it is a retry", () => {
-    const headers = {
-      "X-Session-Id": "s1",
-      "X-Turn-Type": "side",
-      "X-Session-Done": "1",
-      "Idempotency-Key": "k1",
-      "x-stainless-retry-count": "2",
-    };
-    expect(parseTurnHeaders(new Headers(headers))).toEqual({
-      sessionName: "s1",
-      turnKind: "side",
-      closes: true,
-      idempotencyKey: "k1",
-      retryCount: 2,
-    });
-  });
-
-  it("say nothing where there are none", () => {
-    const none = { sessionName: undefined, turnKind: undefined, closes: undefined, idempotencyKey: undefined, retryCount: undefined };
-    expect(parseTurnHeaders(new Headers())).toEqual(none);
-  });
-
-  it.for([
-    ["x-session-id", "two words"],
-    ["x-session-id", "x".repeat(257)],
-    ["x-turn-type", "both"],
-    ["x-session-done", "maybe"],
-    ["x-stainless-retry-count", "-1"],
-  ] as const)("%s: %s is refused by name", ([name, value]) => {
-    expect(refusal(() => parseTurnHeaders(new Headers({ [name]: value }))).param).toBe(name);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseResponseRequest, toAskedTurn } from "../../../edge/responses/request.ts";
 import { referredResponses, withReferred } from "../../../edge/responses/references.ts";
 import type { OutputItem } from "../../../edge/responses/wire.ts";
-import { AppError } from "../../../shared/errors.ts";
+import { refusal } from "../../helpers/refusal.ts";
 
 const parameters = { type: "object", properties: { rooms: { type: "integer" } } };
 const book = { type: "function", name: "Book", description: "Books rooms.", parameters, strict: null };
@@ -15,16 +15,6 @@ const ask = (extra: object, stored: readonly OutputItem[] = []) => {
   const parameters = parseResponseRequest({ model: "assistant", input: "Hello", ...extra });
   return toAskedTurn(withReferred(parameters, stored), undefined);
 };
-
-function refusal(run: () => unknown): { param: unknown; message: string } {
-  try {
-    run();
-  } catch (thrown) {
-    if (thrown instanceof AppError) return { param: thrown.details["param"], message: thrown.message };
-    throw thrown;
-  }
-  throw new Error("a refusal expected, got none");
-}
 
 describe("a request", () => {
   it("of a text is a user's message, after the instructions", () => {
