@@ -5,7 +5,8 @@
  * a reply is its own, worded otherwise.
  */
 import { ASK_FIRST, ASK_NEVER, isAspect } from "./aspects.ts";
-import { agreedCall, asks, asksAbout, hasAgreedTo, isAllSaid, questionAbout, wasAskedAbout } from "./asking.ts";
+import { agreedCall, hasAgreedTo, wasAskedAbout } from "./agreed-calls.ts";
+import { asks, asksAbout, isAllSaid, questionAbout } from "./asking.ts";
 import type { ChatMessage, ToolDefinition } from "./chat.ts";
 import type { HeldForm } from "./grammar/answer-form.ts";
 import type { Note } from "./note.ts";
@@ -144,7 +145,7 @@ function unaskedCalls(notes: readonly Held[], { calls, heard }: Pick<Said, "call
 /** Whether the call that the user was asked about is due, and is not made: a small policy may ask once more, or word it anew. */
 function isAgreed(name: string, { calls, heard }: Pick<Said, "calls"> & { heard: Heard }): boolean {
   const tool = findTool(heard.tools, name);
-  if (tool === undefined || !hasAgreedTo(heard.messages, name)) return false;
+  if (tool === undefined || !hasAgreedTo(heard.messages, tool)) return false;
   return calls.every((call) => call.name === name && !wasAskedAbout(heard.messages, { tool, call }));
 }
 

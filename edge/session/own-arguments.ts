@@ -2,7 +2,7 @@
  * Lets what was learned of a tool change the arguments that it is about, and no others (shared/own-arguments.ts). Under notes about the tool, which the
  * policy reads, a call has other arguments of its own already (overruled-notes.ts); and one that the user was asked about, or is not to be asked about, stays as it is.
  */
-import { wasAskedAbout } from "../../shared/asking.ts";
+import { wasAskedAbout } from "../../shared/agreed-calls.ts";
 import { isSameVersion } from "../../shared/reach.ts";
 import { withOwnArguments } from "../../shared/own-arguments.ts";
 import { findTool } from "../../shared/speech/calls.ts";

@@ -258,6 +258,16 @@ describe("notes of aspects", () => {
     expect(passesOver(FIRST, { ...saying("All right."), heard: refused })).toBe(false);
   });
 
+  it("hold an answer to the call with what the user changes in it on agreeing", () => {
+    const heard = heardOf("A hotel in Porto.", QUESTION, "Yes, but the place should be Faro.");
+    const before = calling("ReserveHotel");
+    expect(passesOver(FIRST, { ...before, heard })).toBe(true);
+    const { tools: own } = holdTo([FIRST], { ...FREE_FORM, tools }, { before, heard });
+    expect(own[0]?.function.parameters).toMatchObject({ properties: { place: { enum: ["Faro"] } } });
+    expect(standsIn([FIRST], { before, after: calling("ReserveHotel", { place: "Faro" }), heard })).toBe(true);
+    expect(standsIn([FIRST], { before, after: before, heard })).toBe(false);
+  });
+
   it("decide nothing that the request has decided", () => {
     const text = { responseFormat: { type: "text" } } as const;
     const may = (note: { parameter: string }, toolChoice: "auto" | "required" | "none"): boolean => mayHold(note, { toolChoice, ...text });

@@ -3,7 +3,8 @@
  * asked, or replies worded otherwise. What the words leave open the base's own call tells: which tool would do the same, and what was asked about.
  */
 import { appliesTo, ASK_FIRST, ASK_NEVER, isAspect } from "../../shared/aspects.ts";
-import { agreementTo, asks, asksAbout, confirms, wasAskedAbout } from "../../shared/asking.ts";
+import { wasAskedAbout } from "../../shared/agreed-calls.ts";
+import { agreementTo, asks, asksAbout, confirms } from "../../shared/asking.ts";
 import { at } from "../../shared/assert.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { type Hint, type Wish, WISHES, wishPrompt } from "../../shared/jobs.ts";
