@@ -62,10 +62,14 @@ async function ownBeside(
   const { notes, policyDigest } = under.completion;
   const said = { calls: under.calls, text: under.text, heard: answers.turn.heard, unread: without.call };
   const isMissed = (note: ServedNote): boolean => !told.has(note.noteId) && leavesOut(note, without) && passesOver(note, said);
-  const about = notes.filter((note) => isAboutCall(note, under) && (holds(note, under) || isMissed(note)));
-  if (about.length === 0 || without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
+  if (without.call?.name !== under.call?.name || without.completion.policyDigest !== policyDigest) return under;
+  const noted = notes.filter((note) => isAboutCall(note, under));
+  const about = noted.filter((note) => holds(note, under) || isMissed(note));
   const isOwn = (name: string): boolean => about.some(({ parameter }) => parameter === name) || sameArgument(name, under, without);
   if (Object.keys({ ...under.call?.arguments, ...without.call?.arguments }).every(isOwn)) return under;
+  // Where they change nothing of what they are about, and nothing is to be held, they change nothing.
+  if (about.length === 0)
+    return noted.every((note) => sameArgument(note.parameter, under, without) && !passesOver(note, said)) ? without : under;
   const after = await answers.ask({ by: under.completion, notes: unread(notes), hold: { to: about, before: without } }, under.defaults);
   if (after === undefined || after.call?.name !== under.call?.name) return under;
   return about.every((note) => holds(note, after)) ? after : under;

@@ -2,24 +2,27 @@
  * A correction that the user words outright, right after the call that it is about: "No, the number of rooms should be 2." Whoever says so much is not to
  * be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge afterwards.
  */
-import type { ChatMessage } from "../chat.ts";
+import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import type { Held } from "../held-notes.ts";
+import type { Hint } from "../jobs.ts";
 import { escapeRegExp } from "../regexp.ts";
-import { findTool, readableCalls } from "../speech/calls.ts";
+import { type Call, findTool, readableCalls } from "../speech/calls.ts";
 import { wasGiven } from "../speech/given.ts";
 import { namesTopic, parametersNamed } from "../speech/mention.ts";
 import { numbersAmong, wasCounted } from "../speech/numbers.ts";
 import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
 import { knownForms, writtenForm } from "../speech/spoken.ts";
 import { spelledTruth } from "../speech/truth.ts";
+import { isWanted } from "../speech/wanted.ts";
 import { wordsOf } from "../speech/words.ts";
 import type { Heard } from "../yielding.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { heldText } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
 
-/** What the last message asks to be otherwise in the last call before it: of the parameter that it names, the one value that it has; undefined where that is not plain. */
+/** What the last message asks to be otherwise in the last call before it, or to be what it is there: of the parameter that it names, the one value that it has; undefined where that is not plain. */
 export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const [last, before] = [messages.at(-1), messages.slice(0, -1)];
   if (last?.role !== "user" || (last.content?.length ?? 0) > LONGEST) return undefined;
@@ -30,11 +33,22 @@ export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   if (tool === undefined || parametersNamed(words, readParameters(tool)).length === 0) return undefined;
   const exchange = { nextState: [last], tools: [tool], answered };
   const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
-  if (only === undefined || more.length > 0) return undefined;
-  const { parameter: name, value } = only.hint;
-  const parameter = findParameter(tool, name);
-  return parameter !== undefined && isPlain(words, { parameter, value }) ? { tool: only.toolName, parameter: name, value } : undefined;
+  const hint = only === undefined ? insisted(words, { tool, call }) : more.length > 0 ? undefined : only.hint;
+  const parameter = hint === undefined ? undefined : findParameter(tool, hint.parameter);
+  if (hint === undefined || parameter === undefined || !isPlain(words, { parameter, value: hint.value })) return undefined;
+  return { tool: tool.function.name, parameter: hint.parameter, value: hint.value };
 }
+
+/** What the words ask for that the call has already, of the one parameter that they name: it stays so. */
+function insisted(words: string, { tool, call }: { tool: ToolDefinition; call: Call | undefined }): Hint | undefined {
+  const [parameter, ...more] = parametersNamed(words, readParameters(tool));
+  const value = parameter === undefined ? undefined : heldText(call, parameter.name);
+  if (parameter === undefined || value === undefined || more.length > 0 || !INSISTS.test(words) || DENIES.test(words)) return undefined;
+  return isWanted(words, { parameter, value }, parameter.allowed) ? { parameter: parameter.name, value } : undefined;
+}
+
+const INSISTS = /\b(?:should|must|has to|needs to|ought to|keep|leave|stay|stays)\b/i;
+const DENIES = /\b(?:not|never|no longer|wrong)\b|n['’]t\b/i;
 
 /** Whether nothing else can be meant: a truth by its word, a number that is the only one, given to the parameter or counted with its things, a name that stands by itself beside the parameter's whole name. */
 function isPlain(words: string, { parameter, value }: { parameter: Parameter; value: string }): boolean {

@@ -42,6 +42,14 @@ describe("YieldingAnswer under notes", () => {
     expect(await answer(stubborn)).toMatchObject({ calls: ['{"stars": "5", "rooms": "2"}'], notes: [ROOMS] });
   });
 
+  it("has other arguments as without a note that changes nothing of its own", async () => {
+    const turn = prepared({ notes: [ROOMS] }, (notes) =>
+      call(notes.length > 0 ? { city: "Faro", rooms: "3" } : { city: "Porto", stars: "5", rooms: "3" }),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto", "stars": "5", "rooms": "3"}'], notes: [] });
+    expect(turn.asked).toEqual([[7, "rooms"], [7]]);
+  });
+
   it("holds the policy's own call where it fills a note's argument, only in reading it, with what it has for another one", async () => {
     const city = { ...ROOMS, noteId: "n_city", text: "city should be Faro.", parameter: "city", value: "Faro" };
     const heard = { ...HEARD, messages: [{ role: "user" as const, content: "A hotel by Siza, 4 stars." }] };

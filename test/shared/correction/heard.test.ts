@@ -15,13 +15,15 @@ describe("heardCorrection", () => {
     ["The city is wrong, I meant Lisbon.", "SearchHotel.city = Lisbon"],
     ["Regarding the number of rooms, go with three.", "SearchHotel.number_of_rooms = 3"],
     ["You picked the wrong has wifi. no would be correct.", "SearchHotel.has_wifi = False"],
+    ["The number of rooms should be 1.", "SearchHotel.number_of_rooms = 1"],
   ])("hears what is said outright of a parameter: %s", (said, correction) => {
     expect(heard(said)).toBe(correction);
   });
 
   it.each([
     ["names no parameter", "No, 2 please."],
-    ["says what the call had", "The number of rooms should be 1."],
+    ["tells what the call had", "The number of rooms is 1."],
+    ["is against what the call had", "The number of rooms should never be 1."],
     ["has two values", "The number of rooms should be 2 or 3."],
     ["asks", "Why is the number of rooms 2?"],
     ["goes on in digits", "The city should be 4 Lisbon."],
