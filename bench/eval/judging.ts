@@ -6,7 +6,8 @@ import { type Exchange, type Hint, hintPrompt, hintText, parseWish, type Wish, w
 import { sameText } from "../../shared/speech/calls.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { wordingSaid } from "../../trainer/judge/wording-said.ts";
-import { createHintNamer, type JobSampler } from "../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../trainer/judge/job-sampler.ts";
+import { createHintNamer } from "../../trainer/judge/written-hint.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { REWARDS, type Reward } from "../../trainer/judge/vote.ts";
 import { drawVotes, rewardLogProbs, voteChances } from "../../trainer/judge/votes.ts";

@@ -6,7 +6,7 @@ import { z } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { isAspect } from "../../shared/aspects.ts";
 import { sameText } from "../../shared/speech/calls.ts";
-import type { JobSampler } from "../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../trainer/judge/job-sampler.ts";
 import { readJsonLines } from "../../trainer/pretrain/json-lines.ts";
 import { createPanel } from "../../trainer/judge/panel.ts";
 import { say } from "../bench.ts";

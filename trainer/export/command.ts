@@ -11,7 +11,7 @@ import { parseOptions } from "../command-line.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
-import type { JobSampler } from "../judge/embedded.ts";
+import type { JobSampler } from "../judge/job-sampler.ts";
 import { LlmJudge } from "../judge/llm/judge.ts";
 import { createPanel } from "../judge/panel.ts";
 import { openJudge } from "../policy/answerer.ts";

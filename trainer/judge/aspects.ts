@@ -13,7 +13,7 @@ import { findParameter, humanise, readParameters } from "../../shared/speech/par
 import { choosesTool, namesTopic, toolsNamed, wordsBy } from "../../shared/speech/mention.ts";
 import type { Signal } from "../data/exchange.ts";
 import { sentencesOf } from "../../shared/speech/sentences.ts";
-import type { JobSampler } from "./embedded.ts";
+import type { JobSampler } from "./job-sampler.ts";
 import type { Grounded, Stands } from "../../shared/correction/ground.ts";
 import { isReplyAspect, isWording, repliedTool, resultsOf, worded } from "../../shared/wording.ts";
 import { ordersAsking, ordersUnasked } from "./asking-ordered.ts";

@@ -2,69 +2,59 @@
  * The embedded judge: m votes (`votes.ts`) and m hint candidates of the base under the judge and hint prompts, which are
  * the ones it was trained on (shared/jobs.ts). The base judges, not the policy: what is learnt cannot soften its judge.
  */
-import { hintPrompt, parseHint, type JobPrompt } from "../../shared/jobs.ts";
-import type { Call } from "../../shared/speech/calls.ts";
-import { mentions, namesTopic, wordsBy } from "../../shared/speech/mention.ts";
+import { parseHint, hintPrompt } from "../../shared/jobs.ts";
+import { wordsBy } from "../../shared/speech/mention.ts";
+import { sentencesOf } from "../../shared/speech/sentences.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { Signal } from "../data/exchange.ts";
-import { sentencesOf } from "../../shared/speech/sentences.ts";
-import { isAspect } from "../../shared/aspects.ts";
-import { type CallAsked, findAskWish, findToolDenial, findToolOutright, findToolWish, findWording } from "./aspects.ts";
+import { findAskWish, findToolDenial, findToolOutright, findToolWish, findWording } from "./aspects.ts";
 import { rejections } from "./denial.ts";
 import type { HintFinder } from "./feedback.ts";
 import { findFit, type Fit } from "./fit.ts";
 import { withFurther } from "./further.ts";
-import { type Grounded, heldText, lastCall, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
-import { mostFrequentHint, standingHint } from "./hints.ts";
+import { standingHint } from "./hints.ts";
+import type { JobSampler } from "./job-sampler.ts";
 import { type Judge, JUDGE_TEMPERATURE, type Verdict } from "./judge.ts";
-import type { ReactionModel } from "./reaction-model.ts";
 import { countVotes, type Reward } from "./vote.ts";
 import { castVotes } from "./votes.ts";
-
-/** Answers prompts with the base. One text per prompt; `temperature` 0 is greedy. */
-export interface JobSampler {
-  answer(prompts: readonly JobPrompt[], options: { maxTokens: number; temperature: number; seed: number }): Promise<string[]>;
-  /** ln p of each answer in full after the prompt, nats. */
-  score(prompt: JobPrompt, answers: readonly string[]): Promise<number[]>;
-  /** The call that the base makes there if it has to make one; undefined where it does not come to its end. */
-  call(asked: CallAsked, options: { seed: number }): Promise<Call | undefined>;
-  /** Whether the base was taught the wish job. */
-  readonly knowsWishes: boolean;
-  /** What the user's words say by themselves, where that was trained. */
-  readonly reactions?: ReactionModel | undefined;
-  /** Whether words around a value correct a call, where that was trained. */
-  readonly corrections?: ReactionModel | undefined;
-}
+import { chooseHint, createHintNamer, HINT_TOKENS, isNamed, isOther } from "./written-hint.ts";
 
 // Probabilities at which a wish is believed: of a rejection, and of words that the votes take for none, as most words of people are.
 const REJECTED_WISH = 0.5;
 const UNTOLD_WISH = 0.95;
-// Chances from which what fits a user's words is a correction: over what the hint job wrote, of an answer that the votes reject, take for neither, and approve.
-const LEAST_CHANCE = { over: 0.5, rejected: 0.02, neither: 0.1, approved: 0.8 } as const;
+// Chances from which what fits a user's words is a correction: of an answer that the votes take for neither, and approve.
+const LEAST_CHANCE = { neither: 0.1, approved: 0.8 } as const;
 // Of a named argument's other option, which is no new request where the words begin none: "Could I get a window seat?"
 const LEAST_OF_OPTION = 0.001;
 const BEGINS_ANOTHER = /\b(?:also|now|next|then|another|later|tomorrow|second|new)\b/i;
-const HINT_TOKENS = 48; // one sentence that names a parameter and a value
 
 export function createEmbeddedJudge(sampler: JobSampler): Judge {
-  return {
-    async judge(signal, { votes, seed }) {
-      if (signal.exchange.nextState.length === 0) return undefined;
-      const cast = await castVotes(sampler, signal.exchange, { votes, seed });
-      const thankful = countVotes(cast) > 0 ? withoutThanks(signal) : undefined;
-      return (thankful && (await hearThankful(thankful, { votes, seed }))) ?? hear(signal, cast, { votes, seed });
-    },
-  };
+  return new EmbeddedJudge(sampler);
+}
+
+class EmbeddedJudge implements Judge {
+  readonly #sampler: JobSampler;
+
+  constructor(sampler: JobSampler) {
+    this.#sampler = sampler;
+  }
+
+  async judge(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Verdict | undefined> {
+    if (signal.exchange.nextState.length === 0) return undefined;
+    const cast = await castVotes(this.#sampler, signal.exchange, { votes, seed });
+    const thankful = countVotes(cast) > 0 ? withoutThanks(signal) : undefined;
+    return (thankful && (await this.#hearThankful(thankful, { votes, seed }))) ?? this.#hear(signal, cast, { votes, seed });
+  }
 
   /** A correction with thanks around it, "No, I always fly Business. Thank you!", which the votes take for an approval; undefined where the rest is none. */
-  async function hearThankful(rest: Signal, asked: { votes: number; seed: number }): Promise<Verdict | undefined> {
-    const rewards = await castVotes(sampler, rest.exchange, asked);
+  async #hearThankful(rest: Signal, asked: { votes: number; seed: number }): Promise<Verdict | undefined> {
+    const rewards = await castVotes(this.#sampler, rest.exchange, asked);
     if (countVotes(rewards) >= 0) return undefined;
-    const heard = await hear(rest, rewards, asked);
+    const heard = await this.#hear(rest, rewards, asked);
     return heard.hint === undefined ? undefined : heard;
   }
 
-  async function hear(signal: Signal, rewards: readonly Reward[], { votes, seed }: { votes: number; seed: number }): Promise<Verdict> {
+  async #hear(signal: Signal, rewards: readonly Reward[], { votes, seed }: { votes: number; seed: number }): Promise<Verdict> {
     const reward = countVotes(rewards);
     if (rewards.length === 0)
       return verdict({
@@ -73,12 +63,12 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
         detail: "no vote could be read",
         refused: { code: "judge/unparsable", detail: `${votes} votes, none readable` },
       });
-    if (reward >= 0) return (await findUntold(signal, { reward, rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
+    if (reward >= 0) return (await this.#findUntold(signal, { reward, rewards, seed })) ?? verdict({ reward, rewards, detail: "by votes" });
     const found = await hearAspects(signal, {
       rejected: true,
-      sampler,
+      sampler: this.#sampler,
       seed,
-      findArgument: () => findHint(signal, { votes, seed }),
+      findArgument: () => this.#findHint(signal, { votes, seed }),
     });
     return { ...verdict({ reward, rewards, detail: "by votes" }), ...withFurther(found, signal) };
   }
@@ -89,12 +79,12 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
    * "Anything but Standard as type!" Of what the votes take for an approval a correction is believed from a higher chance on, unless it is an option alone, and a
    * wish: "Thanks, but keep it short."
    */
-  async function findUntold(
+  async #findUntold(
     signal: Signal,
     { reward, rewards, seed }: { reward: Reward; rewards: readonly Reward[]; seed: number },
   ): Promise<Verdict | undefined> {
     const findArgument = async (): Promise<Partial<Verdict>> => {
-      const fit = await findFit(signal, sampler);
+      const fit = await findFit(signal, this.#sampler);
       const least =
         reward > 0 && fit?.saysNoMore !== true
           ? LEAST_CHANCE.approved
@@ -102,28 +92,28 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
             ? LEAST_OF_OPTION
             : LEAST_CHANCE.neither;
       if (fit !== undefined && (fit.chance ?? 0) >= least) return standingHint(fit.found, signal);
-      return reward > 0 ? {} : findNamed(signal, { seed, fit });
+      return reward > 0 ? {} : this.#findNamed(signal, { seed, fit });
     };
     const { hint, further } =
       reward > 0
-        ? await hearApproved(signal, { findArgument, seed })
-        : withFurther(await hearAspects(signal, { rejected: false, sampler, seed, findArgument }), signal);
+        ? await this.#hearApproved(signal, { findArgument, seed })
+        : withFurther(await hearAspects(signal, { rejected: false, sampler: this.#sampler, seed, findArgument }), signal);
     if (hint === undefined) return undefined;
     return { ...verdict({ reward: -1, rewards, detail: "by what should have been different" }), hint, ...(further && { further }) };
   }
 
   /** Who approves may still wish for something: an argument's value outright, or to be asked. */
-  async function hearApproved(
+  async #hearApproved(
     signal: Signal,
     { findArgument, seed }: { findArgument: () => Promise<Partial<Verdict>>; seed: number },
   ): Promise<Pick<Verdict, "hint" | "further">> {
     const argument = await findArgument();
     if (argument.hint !== undefined) return withFurther(argument, signal);
-    return hearWish(signal, { sampler, seed, least: UNTOLD_WISH });
+    return hearWish(signal, { sampler: this.#sampler, seed, least: UNTOLD_WISH });
   }
 
-  async function findNamed(signal: Signal, { seed, fit }: { seed: number; fit: Fit | undefined }): Promise<Partial<Verdict>> {
-    const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
+  async #findNamed(signal: Signal, { seed, fit }: { seed: number; fit: Fit | undefined }): Promise<Partial<Verdict>> {
+    const texts = await this.#sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
     const isWritten = texts.some((text) => parseHint(text).kind === "hint");
     if (!isWritten && rejections(signal).length === 0) return {};
     const found = chooseHint(texts, { signal, fit });
@@ -132,14 +122,14 @@ export function createEmbeddedJudge(sampler: JobSampler): Judge {
   }
 
   /** One greedy candidate and `votes − 1` drawn ones; the most frequent grounded one wins, the greedy one on a tie. */
-  async function findHint(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Partial<Verdict>> {
+  async #findHint(signal: Signal, { votes, seed }: { votes: number; seed: number }): Promise<Partial<Verdict>> {
     const prompt = hintPrompt(signal.exchange);
-    const greedy = await sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    const drawn = await sampler.answer(
+    const greedy = await this.#sampler.answer([prompt], { maxTokens: HINT_TOKENS, temperature: 0, seed });
+    const drawn = await this.#sampler.answer(
       Array.from({ length: votes - 1 }, () => prompt),
       { maxTokens: HINT_TOKENS, temperature: JUDGE_TEMPERATURE, seed: seed + 1 },
     );
-    return standingHint(chooseHint([...greedy, ...drawn], { signal, fit: await findFit(signal, sampler) }), signal);
+    return standingHint(chooseHint([...greedy, ...drawn], { signal, fit: await findFit(signal, this.#sampler) }), signal);
   }
 }
 
@@ -192,52 +182,9 @@ async function hearWish(signal: Signal, asking: Parameters<typeof findAskWish>[1
   return found === undefined ? {} : standingHint(found, signal);
 }
 
-/** What a correction in words says, whatever its user had said before: its tool, slot and value, or why that cannot be told. */
-export function createHintNamer(sampler: JobSampler): (signal: Heard, options: { seed: number }) => Promise<Grounded> {
-  return async (signal, { seed }) => {
-    const texts = await sampler.answer([hintPrompt(signal.exchange)], { maxTokens: HINT_TOKENS, temperature: 0, seed });
-    return chooseHint(texts, { signal, fit: await findFit(signal, sampler) });
-  };
-}
-
-type Heard = Pick<Signal, "exchange" | "turn">;
-
-/** The hint of a rejected answer: what fits the words and sounds like a correction, else the most frequent grounded text. */
-function chooseHint(texts: readonly string[], { signal, fit }: { signal: Heard; fit: Fit | undefined }): Grounded {
-  const written = chooseWritten(texts, signal);
-  // Who names the argument of what the hint job wrote means it.
-  if (written.status === "grounded" && isNamed(written, signal)) return written;
-  if (fit === undefined) return written;
-  // Without a model of corrections a value alone tells too little.
-  const chance = fit.chance ?? (fit.told === "alone" || fit.told === "absent" ? 0 : 1);
-  const least = written.status === "grounded" ? LEAST_CHANCE.over : LEAST_CHANCE.rejected;
-  return chance >= least ? fit.found : written;
-}
-
-function isOtherOption(fit: Fit | undefined, signal: Heard): boolean {
+function isOtherOption(fit: Fit | undefined, signal: Signal): boolean {
   const isNamed = fit?.told === "whole" || fit?.told === "named";
   return isNamed && fit.isOption && !BEGINS_ANOTHER.test(wordsBy(signal.exchange.nextState, "user"));
-}
-
-/** Whether the user names the parameter of a hint. */
-function isNamed(found: Stands, signal: Heard): boolean {
-  const parameter = parameterOfHint(signal.exchange.tools, found);
-  return parameter !== undefined && namesTopic(wordsBy(signal.exchange.nextState, "user"), parameter);
-}
-
-/** Whether its value is one that the schema lists and the user does not, who is against the one that the call had. */
-function isOther(found: Stands, signal: Heard): boolean {
-  const parameter = parameterOfHint(signal.exchange.tools, found);
-  if (parameter === undefined || parameter.allowed.length === 0) return false;
-  const used = heldText(lastCall(signal.exchange, found.toolName), parameter.name) ?? parameter.fallback;
-  if (used === undefined || mentions(wordsBy(signal.exchange.nextState, "user"), { parameter, value: found.hint.value })) return false;
-  return rejections(signal).some((clause) => mentions(clause, { parameter, value: used }));
-}
-
-function chooseWritten(texts: readonly string[], signal: Heard): Grounded {
-  const hints = texts.map(parseHint).flatMap((parsed) => (parsed.kind === "hint" && !isAspect(parsed.hint.parameter) ? [parsed.hint] : []));
-  if (hints.length > 0) return mostFrequentHint(hints, signal);
-  return { status: "refused", code: "hint/none", detail: `no hint in ${JSON.stringify(texts)}` };
 }
 
 function verdict({

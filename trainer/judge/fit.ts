@@ -16,7 +16,7 @@ import { EXCLAMATIONS, groundedCandidates, isCode } from "../../shared/correctio
 import { countedBy } from "../../shared/speech/counted.ts";
 import { inUnitOf } from "../../shared/speech/durations.ts";
 import { wasGiven } from "../../shared/speech/given.ts";
-import type { JobSampler } from "./embedded.ts";
+import type { JobSampler } from "./job-sampler.ts";
 import { framed } from "./framed.ts";
 import { heldText, lastCall, type Stands, parameterOfHint } from "../../shared/correction/ground.ts";
 import { askedElsewhere, opensElsewhere, spokenBefore } from "./standing.ts";

@@ -3,7 +3,8 @@
  * Whoever it is reads words without those that speak to the judge, and grounds hints in them so.
  */
 import type { Signal } from "../data/exchange.ts";
-import { createEmbeddedHints, createEmbeddedJudge, type JobSampler } from "./embedded.ts";
+import { createEmbeddedHints, createEmbeddedJudge } from "./embedded.ts";
+import type { JobSampler } from "./job-sampler.ts";
 import { createFeedbackJudge } from "./feedback.ts";
 import { fence } from "./fence.ts";
 import type { Judge, Verdict } from "./judge.ts";

@@ -5,7 +5,7 @@
 import { judgePrompt, parseReward, rewardText, type Exchange } from "../../shared/jobs.ts";
 import { wordsBy } from "../../shared/speech/mention.ts";
 import { Random, seedAt } from "../random.ts";
-import type { JobSampler } from "./embedded.ts";
+import type { JobSampler } from "./job-sampler.ts";
 import { JUDGE_TEMPERATURE } from "./judge.ts";
 import { logSoftmax } from "./reaction-model.ts";
 import { REWARDS, type Reward } from "./vote.ts";

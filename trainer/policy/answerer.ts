@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import type { EngineCalls } from "../engine/protocol.ts";
-import type { JobSampler } from "../judge/embedded.ts";
+import type { JobSampler } from "../judge/job-sampler.ts";
 import type { Base } from "./base.ts";
 import { fits } from "../learn/lesson/rows.ts";
 import { scoreRows, totalLogProb } from "../learn/lesson/scores.ts";

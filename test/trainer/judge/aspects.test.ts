@@ -5,7 +5,8 @@ import { type ChatMessage, ToolDefinition } from "../../../shared/chat.ts";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
 import { groundAspect } from "../../../trainer/judge/aspects.ts";
-import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
+import { createEmbeddedJudge } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
 import { call, nextState, result, SEARCH, turn, user, WEATHER } from "../hotel.ts";
 

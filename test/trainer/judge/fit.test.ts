@@ -1,7 +1,7 @@
 /** Which argument a user means who names none. The model of corrections is the test's own: the same for all words. */
 import { describe, expect, it } from "vitest";
 import type { ToolDefinition } from "../../../shared/chat.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { findFit } from "../../../trainer/judge/fit.ts";
 import { call, signalOf, user } from "../hotel.ts";
 

@@ -1,6 +1,7 @@
 /** What judges make of a next state: reward, grounded hint, or the reason why there is none. */
 import { describe, expect, it } from "vitest";
-import { createEmbeddedJudge, type JobSampler } from "../../../trainer/judge/embedded.ts";
+import { createEmbeddedJudge } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { hintText } from "../../../shared/jobs.ts";
 import { groundedCandidates } from "../../../shared/correction/candidates.ts";
 import { groundHint } from "../../../shared/correction/ground.ts";

@@ -12,7 +12,7 @@ import { EventCache } from "../../../trainer/feed/cache.ts";
 import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
 import { LlmJudge, type LlmOptions } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { ASK, call, nextState, result, signalOf as hotelSignal, turn, user } from "../hotel.ts";
 import { says, votes, withChatServer, type Reply } from "./chat-server.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { FeedbackGiven } from "../../../shared/events.ts";
 import { assembleSignal, type Signal } from "../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../trainer/feed/cache.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { toJudgement, verdictFromLog } from "../../../trainer/judge/judgement.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
 import { call, nextState, result, turn, user } from "../hotel.ts";

@@ -1,7 +1,7 @@
 /** Votes: drawn from base and words together where both are heard, sampled as answers where there is no reaction model. */
 import { describe, expect, it } from "vitest";
 import type { Exchange } from "../../../shared/jobs.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { emptyWeights, featuresOf, logSoftmax, ReactionModel } from "../../../trainer/judge/reaction-model.ts";
 import { castVotes, namesSomething, rewardLogProbs } from "../../../trainer/judge/votes.ts";
 

@@ -6,7 +6,7 @@ import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseModelConfig } from "../../../shared/model-config.ts";
 import { BaseManifest } from "../../../shared/policy.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import { LlmJudge } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
 import { says, talkTo } from "../../edge/session/talk.ts";

@@ -1,7 +1,7 @@
 /** A judge that is away leaves signals unjudged and unconsumed, whatever comes after them; once it is back they are judged and learned from. */
 import { describe, expect, it } from "vitest";
 import { AppError } from "../../../shared/errors.ts";
-import type { JobSampler } from "../../../trainer/judge/embedded.ts";
+import type { JobSampler } from "../../../trainer/judge/job-sampler.ts";
 import type { Judge } from "../../../trainer/judge/judge.ts";
 import { LlmJudge } from "../../../trainer/judge/llm/judge.ts";
 import { createPanel } from "../../../trainer/judge/panel.ts";
