@@ -17,26 +17,44 @@ import { isWanted } from "../speech/wanted.ts";
 import { wordsOf } from "../speech/words.ts";
 import type { Heard } from "../yielding.ts";
 import { groundedCandidates } from "./candidates.ts";
+import { type Called, chosenCorrection } from "./chosen.ts";
+import { isAgainst } from "./against.ts";
 import { heldText } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
 
-/** What the last message asks to be otherwise in the last call before it, or to be what it is there: of the parameter that it names, the one value that it has; undefined where that is not plain. */
+/**
+ * What the last message asks to be otherwise in the last call before it, or to be what it is there; undefined where that is not plain: of the parameter that it
+ * names the one value that it has, or, of words that are against the call, the one correction that they allow.
+ */
 export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const [last, before] = [messages.at(-1), messages.slice(0, -1)];
   if (last?.role !== "user" || (last.content?.length ?? 0) > LONGEST) return undefined;
-  const answered = before.slice(before.findLastIndex(({ role }) => role === "user") + 1).filter(({ role }) => role === "assistant");
-  const call = answered.flatMap(readableCalls).at(-1);
+  const following = before.slice(before.findLastIndex(({ role }) => role === "user") + 1);
+  const call = following.flatMap(readableCalls).at(-1);
   const tool = call === undefined ? undefined : findTool(tools, call.name);
+  if (tool === undefined) return undefined;
   const words = wishfulWords(last.content ?? "");
-  if (tool === undefined || parametersNamed(words, readParameters(tool)).length === 0) return undefined;
-  const exchange = { nextState: [last], tools: [tool], answered };
-  const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
-  const hint = only === undefined ? insisted(words, { tool, call }) : more.length > 0 ? undefined : only.hint;
+  const hint = ANOTHER.test(words) ? undefined : hintIn(words, { before, answered: following, tool, call });
+  return hint === undefined ? undefined : { tool: tool.function.name, parameter: hint.parameter, value: hint.value };
+}
+
+function hintIn(words: string, called: Called): Hint | undefined {
+  const { before, answered, tool, call } = called;
+  const isNamed = parametersNamed(words, readParameters(tool)).length > 0;
+  const exchange = { nextState: [{ role: "user" as const, content: words }], tools: [tool], answered };
+  const [only, ...more] = isNamed ? groundedCandidates({ exchange, turn: { payload: { messages: before } } }) : [];
+  const hint = only?.hint ?? (isNamed ? insisted(words, { tool, call }) : undefined);
   const parameter = hint === undefined ? undefined : findParameter(tool, hint.parameter);
-  if (hint === undefined || parameter === undefined || !isPlain(words, { parameter, value: hint.value })) return undefined;
-  return { tool: tool.function.name, parameter: hint.parameter, value: hint.value };
+  if (hint !== undefined && parameter !== undefined && more.length === 0 && isPlain(words, { parameter, value: hint.value })) return hint;
+  if (!(isAgainst(words) || WISHES.test(words)) || UNPLAIN.test(words)) return undefined;
+  const chosen = chosenCorrection(words, called);
+  const about = chosen === undefined ? undefined : findParameter(tool, chosen.parameter);
+  const isClosed =
+    about !== undefined && (about.kind === "boolean" || about.allowed.length > 0 || writtenForm(chosen?.value ?? "") !== undefined);
+  const isWhole = isClosed || standsAlone(words, chosen?.value ?? "");
+  return isWhole ? chosen : undefined;
 }
 
 /** What the words ask for that the call has already, of the one parameter that they name: it stays so. */
@@ -46,6 +64,11 @@ function insisted(words: string, { tool, call }: { tool: ToolDefinition; call: C
   if (parameter === undefined || value === undefined || more.length > 0 || !INSISTS.test(words) || DENIES.test(words)) return undefined;
   return isWanted(words, { parameter, value }, parameter.allowed) ? { parameter: parameter.name, value } : undefined;
 }
+
+// Words by which something is wished for that was not asked for yet, and those that begin something else.
+const WISHES = /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please)\b/i;
+const ANOTHER =
+  /^\W*(?:(?:ok(?:ay)?|great|good|thanks|thank you|perfect|and)\b\W*)*(?:now|next|then|also|another|and)\b|\banother\b|\bas well\b/i;
 
 const INSISTS = /\b(?:should|must|has to|needs to|ought to|keep|leave|stay|stays)\b/i;
 const DENIES = /\b(?:not|never|no longer|wrong)\b|n['’]t\b/i;
@@ -65,7 +88,8 @@ function isPlain(words: string, { parameter, value }: { parameter: Parameter; va
 }
 
 // A condition, a bound, a doubt, and what was once.
-const UNPLAIN = /\b(?:if|unless|except|last|least|most|maybe|perhaps)\b|\b(?:was|were)\b(?! (?:supposed|meant|to be|wrong)\b)/i;
+const UNPLAIN =
+  /\b(?:if|unless|except|last|least|most|maybe|perhaps)\b|\b(?:was|were)\b(?! (?:supposed|meant|to be|wrong|hoping|expecting|looking|thinking|after)\b)/i;
 
 // What stands before a value that is meant whole, and behind it; "884 Portola Road", "Phone home", "my aunt Jenny" and "Shazam!" go on.
 const BEFORE =

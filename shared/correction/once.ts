@@ -5,10 +5,10 @@ import { clausesOf, sentencesOf } from "../speech/sentences.ts";
 import { wordsOf } from "../speech/words.ts";
 
 const ONCE =
-  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\bfor th(?:is|at) one\b(?! (?:tool|argument|parameter|setting))|^\W*this one(?:(?:'s| is) (?:urgent|special|different|an exception)| goes| has to)\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bas an exception\b/i;
+  /\b(?:just|only|but) (?:this|that|the) once\b|\bjust once\b|\bthis once\b|^\W*(?:\w+,? ){0,2}this time\b(?! (?:too|as well|you|it|again))|\bthis time (?:only|around)\b|\b(?:only|just) (?:for )?(?:this time|today|tonight|now|this (?:one|trip|order|booking|visit))\b|\bfor (?:this|that) (?:one )?(?:time|trip|order|booking|visit|occasion|once)\b|\bfor (?:tonight|today|now)(?: only)?\b|\b(?:on|take|make) this one\b|\bfor th(?:is|at) one\b(?! (?:tool|argument|parameter|setting))|^\W*this one(?:(?:'s| is) (?:urgent|special|different|an exception)| goes| has to)\b|\b(?:for|only|just) this (?:week|weekend|month|morning|afternoon|evening)\b|\bthis (?:week|weekend|month|morning|afternoon|evening) only\b|\bas an exception\b/i;
 // "For this stay 2 rooms", "make it 2 rooms this time", and no "You took Standard this time", "not at this time"
 const OF_THIS =
-  /\bfor this (?:one )?(?!one\b|reason|matter|purpose|kind|type|sort|tool|function|agent|assistant|field|argument|parameter|setting)\p{L}+|^(?!.*\byou\b).*(?<!\b(?:at|by|around|until|till|before|after) )\bthis time(?:,? please)?\W*$/iu;
+  /\bfor this (?:one )?(?!one\b|reason|matter|purpose|kind|type|sort|tool|function|agent|assistant|field|argument|parameter|setting)\p{L}+|(?<!\bnot )\b(?:today|tonight)\b|^(?!.*\byou\b).*(?<!\b(?:at|by|around|until|till|before|after) )\bthis time(?:,? please)?\W*$/iu;
 const SHORT_WORDS = 5; // "For this stay, 2 rooms"
 const EVER =
   /\b(?:from now on|from this time on|from here on|always|usually|never|next time|every|all (?:my )?\w+s|every time|each time|in (?:the )?future)\b/i;
@@ -56,6 +56,8 @@ export function conditionOf(words: string, said: MentionedValue): string | undef
   const isLimited = (sentence: string): boolean =>
     clausesOf(sentence).some((clause) => only.test(clause) && (mentions(clause, said) || /^\W*(?:but |and )?only\b/i.test(clause)));
   const wishes = sentencesOf(words).filter((sentence) => mentions(sentence, said));
-  const bound = wishes.filter((sentence) => CONDITION.test(sentence) || KIND_OF_CASE.test(sentence) || isLimited(sentence));
+  // What a condition is for stands in its own name: "skip it if it rains" is `skip_if_rain`.
+  const isOwn = wordsOf(said.parameter.words).some((word) => /^(?:if|when|unless|whenever)$/.test(word));
+  const bound = wishes.filter((sentence) => (!isOwn && CONDITION.test(sentence)) || KIND_OF_CASE.test(sentence) || isLimited(sentence));
   return bound.length === wishes.length ? bound[0] : undefined;
 }

@@ -1,12 +1,15 @@
 /** An answer to a correction that is said outright (heard.ts): the call as the user has put it right, and else as it was. */
 import type { Held, Said } from "../held-notes.ts";
+import { escapeRegExp } from "../regexp.ts";
 import { argumentText, findTool, sameCall, sameText } from "../speech/calls.ts";
-import { mentions, namesTopic } from "../speech/mention.ts";
-import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
+import { type MentionedValue, mentions, namesTopic } from "../speech/mention.ts";
+import { findParameter, type Parameter } from "../speech/parameters.ts";
 import { clausesOf } from "../speech/sentences.ts";
 import { writtenForm } from "../speech/spoken.ts";
-import { tellingWords } from "../speech/words.ts";
+import { isWanted } from "../speech/wanted.ts";
+import { containsPhrase, tellingWords, wordsOf } from "../speech/words.ts";
 import { type Heard, holds, samePlace, type WrittenAnswer } from "../yielding.ts";
+import { isAgainst } from "./against.ts";
 import { heldText, lastCall } from "./ground.ts";
 
 type Calling = NonNullable<WrittenAnswer["call"]>;
@@ -53,22 +56,35 @@ function argumentsDue(
   { corrected, heard, isSettled }: { corrected: Held; heard: Heard; isSettled: (parameter: string) => boolean },
 ): Calling["arguments"] {
   const owner = findTool(heard.tools, corrected.tool);
-  const before = lastCall({ answered: heard.messages }, corrected.tool)?.arguments;
+  const called = lastCall({ answered: heard.messages }, corrected.tool);
+  const before = called?.arguments;
   const words = heard.messages.at(-1)?.content ?? "";
-  const parameters = new Map((owner === undefined ? [] : readParameters(owner)).map((each) => [each.name, each]));
-  const own = parameters.get(corrected.parameter);
-  if (before === undefined || own === undefined || saysMore(words, { parameter: own, value: corrected.value })) return call.arguments;
+  const own = owner === undefined ? undefined : findParameter(owner, corrected.parameter);
+  if (before === undefined || owner === undefined || own === undefined) return call.arguments;
+  const isMore = saysMore(words, { parameter: own, value: corrected.value });
   const isSpokenOf = (name: string): boolean => {
-    const parameter = parameters.get(name);
-    const value = call.arguments[name] === undefined ? undefined : argumentText(call.arguments[name]);
-    if (parameter === undefined || namesTopic(words, parameter)) return true;
-    const isTold = value !== undefined && !sameText(value, corrected.value) && mentions(words, { parameter, value });
-    return isTold && parameter.kind !== "boolean";
+    const [parameter, value] = [findParameter(owner, name), argumentText(call.arguments[name])];
+    if (parameter === undefined || call.arguments[name] === undefined)
+      return parameter === undefined || isMore || namesTopic(words, parameter);
+    if (isStray(words, { parameter, value }, [corrected.value, heldText(called, corrected.parameter) ?? ""])) return false;
+    const isTold = parameter.kind !== "boolean" && mentions(words, { parameter, value });
+    return isMore || isTold || namesTopic(words, parameter);
   };
   const names = Object.keys({ ...before, ...call.arguments });
   const source = (name: string): Calling["arguments"] =>
     name === corrected.parameter || isSettled(name) || isSpokenOf(name) ? call.arguments : before;
   return Object.fromEntries(names.flatMap((name) => (source(name)[name] === undefined ? [] : [[name, source(name)[name]]])));
+}
+
+/**
+ * Whether a value of free text is words of the correction and nobody's name: of the value that was put right, of the one before it, or, of words against the call, as they stand there in
+ * small letters or at a clause's beginning ("the number of rooms"). A small policy that is to call again takes what it finds.
+ */
+function isStray(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }, corrected: readonly string[]): boolean {
+  if (parameter.kind === "boolean" || parameter.allowed.length > 0) return false;
+  if (corrected.some((each) => containsPhrase(wordsOf(each), wordsOf(value)))) return true;
+  if (!isAgainst(words) || writtenForm(value) !== undefined || !containsPhrase(wordsOf(words), wordsOf(value))) return false;
+  return !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words) || !/^["“]?[\p{Lu}\p{N}]/u.test(value);
 }
 
 /** Whether a clause is about something else than the correction: what it asks for may be in any argument. */
@@ -92,7 +108,7 @@ function misses({ tool, parameter: name, value }: Held, { call, heard }: { call:
   if (sameText(used, value)) return false;
   // Numbers and truths are said of much else.
   const isCommon = parameter.kind === "boolean" || writtenForm(used) === "number";
-  const isTold = !isCommon && mentions(heard.messages.at(-1)?.content ?? "", { parameter, value: used });
+  const isTold = !isCommon && isWanted(heard.messages.at(-1)?.content ?? "", { parameter, value: used }, parameter.allowed);
   // "Not 2 rooms, 3" says both.
   return !isTold || sameText(heldText(lastCall({ answered: heard.messages }, tool), name) ?? "", used);
 }

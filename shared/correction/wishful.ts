@@ -7,7 +7,7 @@ import { withoutRepairedNumbers } from "./repaired.ts";
 
 // "Is there anything but Standard?" asks what there is; "anything but Standard, ok?" does not, and "what about Thai?" proposes.
 const ASKS_WHAT =
-  /^\W*(?:and |or |so |but |hmm,? |wait,? )?(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b(?!['’]| (?:about|not)\b)/i;
+  /^\W*(?:and |or |so |but |hmm,? |wait,? )?(?:(?:is|are|do|does|did|have|has|was|were|what|which|who|how|when|where|why)\b(?!['’]| (?:about|not)\b)|would (?!you\b|I\b|we\b)[\p{L}\p{N}-]{1,40} (?:have|cost|be (?:cheaper|better|faster|safer|enough))\b)/iu;
 const WISHES_ALL_THE_SAME =
   /\bnot\b|n['’]t\b|\bI (?:want|need|said|told|asked|always|never|prefer|fly|meant)\b|\bplease\b|\bdo I have to\b|\bkeep \w+ing\b|\bforg[eo]t\b|,? (?:ok|okay)\?/i;
 const QUOTED = /"[^"\n]*"|“[^“”\n]*”/g;
@@ -34,11 +34,15 @@ const SAID_BY =
   /^\W*(?:(?:and|but|so|well|oh|hey|also),? )?(?:the|my|this|that|some) (?:[\p{L}\p{N}-]{1,30} )?(?:readme|forum|internet|web|web ?site|article|blog|bank|news(?:paper)?|radio|tv|advert|manual|wiki|post|shop|company|airline|hotel)s? (?:just |also )?(?:says?|said|wrote|writes|claims?|claimed|told|tells|thinks?|suggests?|suggested|recommends?|recommended|states?)\b/iu;
 // "Got an e-mail from Tom: please make it 3." is Tom's wish.
 const MESSAGE_FROM = /\b(?:e-?mail|mail|message|text|letter|note|sms|post|ticket|comment) from\b[^:.!?]{0,60}:/i;
+// 'The status page says: "The delay should be 60."'
+const QUOTED_FROM =
+  /^\W*(?:the|my|our|this|that|some|an?) [^.:!?"“”]{1,60}\b(?:says?|said|wrote|writes|reads?|states?|claims?|claimed|told|tells)\b[^.:!?"“”]{0,40}:\W*["“]/iu;
 const MEANT =
   /\b(?:I|we)(?:'d| would)? (?:really |always |only |actually )?(?:want|need|prefer|meant|like|said|asked|told)\b|\bplease\b|\bchange it\b/i;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
 // What happened, and what it was, up to where the sentence goes on: "DHL just rang, wrong door as usual", "It was 26 last week, can you believe it?"
 const TOLD = [
+  /^\W*(?:and |but |so |oh )?(?:I|we) (?:just |already |also )?(?:took|saw|ate|drank|drove|walked|ran|spent|bought|won|lost|met|caught|shot|sold|counted|paid) [^,;:]{0,60}/i,
   /^\W*\p{Lu}[\p{L}\d]* (?:has |have )?(?:just|already|never) (?:rang|rung|called|phoned|came|come|arrived|left|delivered|knocked|texted|wrote|written|mailed|replied|answered|closed|opened|stopped by|showed up)\b/u,
   /^\W*(?:it|that|this) (?:was|were) [^,;:]{0,40}\blast (?:week|night)\b/i,
 ];
@@ -59,7 +63,7 @@ export function wishfulWords(words: string): string {
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
-    .filter((sentence) => !MESSAGE_FROM.test(sentence) && (!SAID_BY.test(sentence) || MEANT.test(sentence)))
+    .filter((sentence) => !MESSAGE_FROM.test(sentence) && !QUOTED_FROM.test(sentence) && (!SAID_BY.test(sentence) || MEANT.test(sentence)))
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => TOLD.reduce((rest, each) => rest.replace(each, ""), sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))

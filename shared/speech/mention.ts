@@ -72,7 +72,7 @@ export function wordsBy(messages: readonly ChatMessage[], role: "user" | "assist
 
 /** Whether the text names the parameter itself: a telling word of its name stands there, or every one. */
 export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { whole = false }: { whole?: boolean } = {}): boolean {
-  const said = wordsOf(text);
+  const said = topicsIn(text);
   const named = telling(wordsOf(words)).map((topic) => said.some((word) => sameStem(word, topic)));
   return whole ? named.length > 0 && named.every(Boolean) : named.some(Boolean);
 }
@@ -82,7 +82,7 @@ export function namesTopic(text: string, { words }: Pick<Parameter, "words">, { 
  * about `reminder_minutes`, not `duration_minutes`. Where it names none to the letter, those whose name is another form of a word of it: "assign it to Dana".
  */
 export function parametersNamed<Named extends Pick<Parameter, "words">>(text: string, parameters: readonly Named[]): Named[] {
-  const said = wordsOf(text);
+  const said = topicsIn(text);
   const isSaid = (topic: string): boolean => said.some((word) => sameStem(word, topic) || isDerived(word, topic));
   const named = parameters
     .map((parameter) => ({ parameter, topics: telling(wordsOf(parameter.words)).filter(isSaid) }))
@@ -92,6 +92,12 @@ export function parametersNamed<Named extends Pick<Parameter, "words">>(text: st
   const whole = named.filter(({ topics }) => !named.some((other) => isPart(topics, other.topics))).map(({ parameter }) => parameter);
   const literal = whole.filter((parameter) => namesTopic(text, parameter));
   return literal.length > 0 ? literal : whole;
+}
+
+/** The words, and those that a hyphen joins as one: "drop-off time" is what `dropoff_time` is called. */
+function topicsIn(text: string): string[] {
+  const joined = text.match(/\p{L}{1,30}(?:-\p{L}{1,30}){1,3}/gu) ?? [];
+  return [...wordsOf(text), ...joined.map((word) => word.replaceAll("-", "").toLowerCase())];
 }
 
 /** Whether one is the other with an ending that makes a noun or another form of a verb: `reminder` and `remind`. */

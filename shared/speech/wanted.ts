@@ -9,11 +9,16 @@ import { clausesOf } from "./sentences.ts";
 import { isTruthWanted, truthTold } from "./truth.ts";
 import { phrasesIn, tellingWords, wordsOf } from "./words.ts";
 
+// A clock that tells no half of the day is the morning's: "7:30" is 07:30.
+const MORNING = /^0\d:\d\d$/;
+const BARE_CLOCK = /(?<![\d:])(?<clock>\d:\d\d)(?![\d:]| ?[ap]\.?m\b| (?:in the (?:afternoon|evening)|at night))/gi;
+
 /**
  * Whether the text speaks of the value otherwise than to refuse it: "not Economy" and "rather than Economy" do not. Of a truth what is said of its topic
  * tells which of the two it is; "one" counts where it is no pronoun.
  */
-export function isWanted(text: string, { parameter, value }: MentionedValue, options: readonly string[] = []): boolean {
+export function isWanted(words: string, { parameter, value }: MentionedValue, options: readonly string[] = []): boolean {
+  const text = MORNING.test(value) ? words.replaceAll(BARE_CLOCK, "0$<clock>") : words;
   if (parameter.kind === "boolean" || /^(true|false)$/i.test(value)) return isTruthWanted(text, { parameter, value });
   return clausesOf(text).some((clause) => {
     if (writtenForm(value) === "number") return isNumberWanted(clause.replaceAll(PRONOUN, " ").replaceAll(INSTEAD, " "), value);

@@ -67,7 +67,7 @@ function beforeCorrections(messages: readonly ChatMessage[], { call, parameter }
 }
 
 const OPENERS =
-  /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|then|and|please|also|so|well|just|only|simply|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
+  /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you|yes|yeah|sure|alright|now|next|then|and|please|also|so|well|just|only|simply|can you|could you|will you|would you|i want to|i'd like to|let's)\b\W*)*/i;
 
 /** What else the user asks for, for people: another tool that has such a parameter, too, and whose verb the words open with. */
 export function askedElsewhere(
@@ -83,11 +83,13 @@ const OF_WHAT_WAS_DONE = /^\p{L}+ (?:it|that|this|them|those|these|me|us|one|onl
 const AGAINST_IT =
   /\b(?:no|not|never|nope|wrong|instead|rather|should|actually|meant|always|again|other|different|change|said|asked|told|want(?:ed)?|prefer|from now on|ones?)\b|n't\b/i;
 
-/** What else the user asks the called tool for, for people: "Ship a parcel to Ann with UPS" after one to Bob. It opens with the tool's verb, and with what it is done to. */
+const NEXT = /^\W*(?:(?:ok(?:ay)?|great|good|perfect|nice|thanks|thank you)\b\W*)*(?:and )?(?:now|next)\b,? (?!time\b)\p{L}/iu;
+
+/** What else the user asks the called tool for, for people: "Ship a parcel to Ann with UPS" after one to Bob. It opens with the tool's verb, or with "now", and with what it is done to. */
 export function askedAgain({ exchange }: Pick<Signal, "exchange">, toolName: string): string | undefined {
   const words = wordsBy(exchange.nextState, "user");
   const verb = humanise(toolName).split(" ")[0]?.toLowerCase();
-  const opens = openingVerb(words) === verb && verb !== undefined;
+  const opens = NEXT.test(words) || (openingVerb(words) === verb && verb !== undefined);
   if (!opens || AGAINST_IT.test(words) || OF_WHAT_WAS_DONE.test(words.replace(OPENERS, ""))) return undefined;
   return `a new request for ${toolName}: not about the last one`;
 }

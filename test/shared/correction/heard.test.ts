@@ -21,7 +21,9 @@ describe("heardCorrection", () => {
   });
 
   it.each([
-    ["names no parameter", "No, 2 please."],
+    ["only agrees", "2, lovely."],
+    ["begins something else", "Now 2 rooms, please."],
+    ["may be meant for either of two", "No, Lisbon harbour please."],
     ["tells what the call had", "The number of rooms is 1."],
     ["is against what the call had", "The number of rooms should never be 1."],
     ["has two values", "The number of rooms should be 2 or 3."],

@@ -53,6 +53,8 @@ describe("withCorrection", () => {
     expect(await heldTo({ city: "Porto", number_of_rooms: "2", has_wifi: "True" })).toEqual({ city: "Porto", number_of_rooms: "2" });
     expect(await heldTo({ city: "Faro", number_of_rooms: "1" })).toEqual({ city: "Porto", number_of_rooms: "2" });
     expect(await heldTo({ number_of_rooms: "2" })).toEqual({ city: "Porto", number_of_rooms: "2" });
+    // The correction's own words, which a small policy takes for what else the call has.
+    expect(await heldTo({ city: "the number of rooms", number_of_rooms: "2" })).toEqual({ city: "Porto", number_of_rooms: "2" });
     // Said, decided by a note, or perhaps meant by what else is said.
     const inFaro = { city: "Faro", number_of_rooms: "2" };
     expect(await heldTo(inFaro, "No, the number of rooms should be 2, in Faro.")).toEqual(inFaro);
