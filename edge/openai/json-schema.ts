@@ -16,9 +16,10 @@ const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boo
  * cannot be held to
  */
 export function checkEnforced(compile: (options: SchemaOptions) => Rule, { path, strict }: { path: string; strict: boolean }): void {
-  const onLoose = (place: string, keyword: string): void => {
-    if (strict)
-      throw unsupported(place, `strict schemas without ${keyword} expected: it cannot be enforced; leave it out or set strict to false`);
+  const onLoose = (place: string, keyword: string, why?: string): void => {
+    if (!strict) return;
+    const expected = why ?? `strict schemas without ${keyword} expected`;
+    throw unsupported(place, `${expected}: it cannot be enforced; change it, leave it out or set strict to false`);
   };
   const rule = compile({ path, onLoose });
   if (!isPossible(rule)) throw invalid(placeOfNone(rule, path), "a schema that some value fits expected, got one that none does");
@@ -45,6 +46,7 @@ export function checkSchema(schema: unknown, path: string, depth = 0): void {
   checkRequired(schema["required"], path);
   checkEnum(schema["enum"], path);
   checkBounds(schema, path);
+  checkTexts(schema, path);
   for (const keyword of ["properties", "$defs", "definitions"]) checkMembers(schema[keyword], `${path}.${keyword}`, depth);
   for (const keyword of ["anyOf", "oneOf", "allOf"]) checkAlternatives(schema[keyword], `${path}.${keyword}`, depth);
   const { items } = schema;
@@ -81,12 +83,23 @@ function checkBounds(schema: Readonly<Record<string, unknown>>, path: string): v
     if (value !== undefined && !(Number.isInteger(value) && Number(value) >= 0))
       throw invalid(`${path}.${keyword}`, `a whole number from 0 expected, got ${shown(value)}`);
   }
+  const { multipleOf } = schema;
+  if (multipleOf !== undefined && !(Number.isFinite(multipleOf) && Number(multipleOf) > 0))
+    throw invalid(`${path}.multipleOf`, `a number above 0 expected, got ${shown(multipleOf)}`);
   for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
     const value = schema[keyword];
     // A flag in draft 4 and OpenAPI 3.0.
     const flag = keyword.startsWith("exclusive") && typeof value === "boolean";
     if (value !== undefined && !flag && !Number.isFinite(value))
       throw invalid(`${path}.${keyword}`, `a number expected, got ${shown(value)}`);
+  }
+}
+
+function checkTexts(schema: Readonly<Record<string, unknown>>, path: string): void {
+  for (const keyword of ["pattern", "format"]) {
+    const value = schema[keyword];
+    if (value !== undefined && typeof value !== "string")
+      throw invalid(`${path}.${keyword}`, `a text expected, got ${JSON.stringify(value)}`);
   }
 }
 

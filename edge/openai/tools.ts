@@ -4,6 +4,7 @@ import { ToolEndpoint, ToolSecret } from "../../shared/agent-tools.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
 import type { ToolChoice } from "../../shared/grammar/answer-form.ts";
 import { argumentsRule } from "../../shared/grammar/calls.ts";
+import { PatternBudget } from "../../shared/grammar/text/string-language.ts";
 import { isNestedDeeper, MOST_LEVELS } from "../../shared/nesting.ts";
 import { checkEnforced, checkSchema, MAX_SCHEMA_CHARACTERS } from "./json-schema.ts";
 import { invalid } from "./refuse.ts";
@@ -52,12 +53,13 @@ type ToolChoiceParameter = z.infer<typeof ToolChoiceParameter>;
 export function checkTools(tools: readonly ToolDefinition[], place = (index: number): string => `tools.${index}.function`): void {
   checkSizes(tools, place);
   const names = new Set<string>();
+  const patterns = new PatternBudget();
   tools.forEach(({ function: tool }, index) => {
     const path = place(index);
     if (names.has(tool.name)) throw invalid(`${path}.name`, `distinct names expected, got ${tool.name} twice`);
     names.add(tool.name);
     if (tool.parameters !== undefined) checkParametersSchema(tool.parameters, `${path}.parameters`);
-    checkEnforced((options) => argumentsRule({ type: "function", function: tool }, options), {
+    checkEnforced((options) => argumentsRule({ type: "function", function: tool }, { ...options, patterns }), {
       path: `${path}.parameters`,
       strict: tool.strict === true,
     });

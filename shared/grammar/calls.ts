@@ -2,15 +2,17 @@
 import type { ToolDefinition } from "../chat.ts";
 import { either, literals, type Rule } from "./rule.ts";
 import { compileSchema, type SchemaOptions } from "./schema.ts";
+import { PatternBudget } from "./text/string-language.ts";
 
 /** The rule of a call of any of the tools. */
 export function callRule(tools: readonly ToolDefinition[]): Rule {
+  const patterns = new PatternBudget();
   return either(
     tools.map((tool) => ({
       kind: "sequence",
       parts: [
         literals([`{"name": ${JSON.stringify(tool.function.name)}, "arguments": `]),
-        argumentsRule(tool, { path: "" }),
+        argumentsRule(tool, { path: "", patterns }),
         literals(["}"]),
       ],
     })),

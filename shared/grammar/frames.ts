@@ -5,6 +5,8 @@
  */
 import { holds, mayReach, MOST_DIGITS, type NumberRange } from "./number-range.ts";
 import { nextPlace, type Place } from "./string-place.ts";
+import type { HeldText } from "./text/held-text.ts";
+import { BETWEEN, nextTextPlace, placeKey, type TextPlace } from "./text/text-place.ts";
 import { beginningsOf, isPossible, NOTHING, type ArrayRule, type ObjectRule, type Rule } from "./rule.ts";
 
 export type Frame =
@@ -13,6 +15,8 @@ export type Frame =
   | { readonly kind: "literals"; readonly texts: readonly Uint8Array[]; readonly at: number }
   /** Inside the quotes. */
   | { readonly kind: "string"; readonly minLength: number; readonly maxLength: number; readonly length: number; readonly place: Place }
+  /** Inside the quotes of a text that patterns hold. */
+  | { readonly kind: "text"; readonly text: HeldText; readonly at: TextPlace }
   /** `text`: what is written of it, where it has bounds; `digits`: how many of them stand in a row, where it has none. */
   | {
       readonly kind: "number";
@@ -66,6 +70,8 @@ export function step(stack: Stack, byte: number): (Stack | undefined)[] {
       return stepLiterals(frame, below, byte);
     case "string":
       return stepString(frame, below, byte);
+    case "text":
+      return stepText(frame, below, byte);
     case "number":
       return stepNumber(frame, below, byte);
     case "object":
@@ -94,6 +100,7 @@ export function textsTried({ frame }: Stack): number {
     case "object":
       return frame.rule.members.size;
     case "string":
+    case "text":
     case "number":
       return 0;
   }
@@ -127,6 +134,8 @@ function begin(rule: Rule, below: Stack | undefined): Stack[] {
         return stackOf({ ...each, state: "start", text: "", digits: 0 }, below);
       case "string":
         return opening(QUOTE_TEXT, { ...each, length: 0, place: "between" }, below);
+      case "text":
+        return opening(QUOTE_TEXT, { ...each, at: BETWEEN }, below);
       case "object":
         return opening(OPEN_BRACE, { kind: "object", rule: each, used: [], begun: false }, below);
       case "array":
@@ -175,6 +184,16 @@ function stepString(frame: Extract<Frame, { kind: "string" }>, below: Stack | un
   // A character counts when it begins; beyond what decides anything, counting would only tell states apart.
   const counted = place === "between" ? Math.min(length + 1, maxLength === Infinity ? minLength : maxLength) : length;
   return [stackOf({ ...frame, length: counted, place: next }, below)];
+}
+
+function stepText(
+  { kind, text, at: place }: Extract<Frame, { kind: "text" }>,
+  below: Stack | undefined,
+  byte: number,
+): (Stack | undefined)[] {
+  if (byte === QUOTE && place.open === undefined) return text.mayEnd(place.state, place.length) ? [below] : [];
+  const next = nextTextPlace(text, place, byte);
+  return next === undefined ? [] : [stackOf({ kind, text, at: next }, below)];
 }
 
 const ENDS: ReadonlySet<NumberState> = new Set(["zero", "digits", "fraction", "exponentDigits"]);
@@ -322,6 +341,8 @@ function frameKey(frame: Frame): string {
       return `l${frame.at}:${idOf(frame.texts[0] ?? frame.texts)}`;
     case "string":
       return `s${frame.minLength}:${frame.maxLength}:${frame.length}:${frame.place}`;
+    case "text":
+      return `t${idOf(frame.text)}:${placeKey(frame.at)}`;
     case "number":
       return `n${frame.integer}:${frame.range === undefined ? "" : idOf(frame.range)}:${frame.state}:${frame.text}:${frame.digits}`;
     case "object":
@@ -339,8 +360,15 @@ function frameKey(frame: Frame): string {
  * The stack without limits that the next `bytes` bytes cannot come to: what follows is the same, and there are fewer such stacks.
  */
 export function relaxed(stack: Stack | undefined, bytes: number): Stack | undefined {
+  if (stack?.frame.kind === "text") return relaxedText(stack, stack.frame, bytes);
   if (stack?.frame.kind !== "string") return stack;
   const { minLength, maxLength, length } = stack.frame;
   if (maxLength === Infinity || length < minLength || length + bytes > maxLength) return stack;
   return stackOf({ ...stack.frame, minLength: 0, maxLength: Infinity, length: 0 }, stack.below);
+}
+
+function relaxedText(stack: Stack, frame: Extract<Frame, { kind: "text" }>, bytes: number): Stack {
+  const { text, at: place } = frame;
+  if (text.unbounded === text || !text.isFree(place.length, bytes)) return stack;
+  return stackOf({ ...frame, text: text.unbounded, at: { ...place, length: 0 } }, stack.below);
 }

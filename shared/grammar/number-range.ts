@@ -3,8 +3,8 @@
  * whole units of the last decimal place that is ever written, so that nothing is rounded and no beginning leads nowhere.
  */
 
-/** From `low` to `high` in units of 10^-places, both inside; nothing where low > high. */
-export type NumberRange = { readonly places: number; readonly low: bigint; readonly high: bigint };
+/** From `low` to `high` in units of 10^-places, both inside, by steps of so many units from 0; nothing where low > high. */
+export type NumberRange = { readonly places: number; readonly low: bigint; readonly high: bigint; readonly step: bigint };
 
 export type Bounds = {
   readonly integer: boolean;
@@ -13,7 +13,12 @@ export type Bounds = {
   readonly minOpen: boolean;
   readonly max: number;
   readonly maxOpen: boolean;
+  /** What all are multiples of; undefined where any will do. */
+  readonly step?: Step | undefined;
 };
+
+/** units · 10^-places, above 0. */
+export type Step = { readonly units: bigint; readonly places: number };
 
 /** Ids of twenty digits are numbers to some; a number that no double holds is none to anybody. */
 export const MOST_DIGITS = 24;
@@ -25,8 +30,13 @@ const DOUBLE_DIGITS = 15;
 // Where one side is open, numbers have as many decimals as the shortest text of a double between 0.1 and 1.
 const OPEN_PLACES = 17;
 
+// Multiples are written as far as a double holds every one, and is read from its shortest text as it was written.
+const FARTHEST_MULTIPLE = 10n ** BigInt(DOUBLE_DIGITS) - 1n;
+
 /** The range that bounds leave; undefined where there are none. Where one is missing the range ends where numbers do, or beyond the other. */
-export function rangeWithin({ integer, min, minOpen, max, maxOpen }: Bounds): NumberRange | undefined {
+export function rangeWithin(all: Bounds): NumberRange | undefined {
+  const { integer, min, minOpen, max, maxOpen, step } = all;
+  if (step !== undefined) return multiplesWithin(all, step);
   const bounds = [min, max].filter(Number.isFinite).map(decimalOf);
   if (bounds.length === 0) return undefined;
   const own = Math.max(...bounds.map(({ places }) => places));
@@ -40,7 +50,56 @@ export function rangeWithin({ integer, min, minOpen, max, maxOpen }: Bounds): Nu
     places,
     low: low.units + (minOpen && low.exact ? 1n : 0n),
     high: high.units - (maxOpen && high.exact ? 1n : 0n),
+    step: 1n,
   };
+}
+
+function multiplesWithin({ integer, min, minOpen, max, maxOpen }: Bounds, step: Step): NumberRange {
+  const scale = 10n ** BigInt(step.places);
+  // The multiples that are whole numbers are those of the least one, and are written without decimals.
+  const [units, places] = integer ? [step.units / divisorOf(step.units, scale), 0] : [step.units, step.places];
+  const low = Number.isFinite(min) ? unitsOf(min, { places, up: true }) : { units: -FARTHEST_MULTIPLE, exact: false };
+  const high = Number.isFinite(max) ? unitsOf(max, { places, up: false }) : { units: FARTHEST_MULTIPLE, exact: false };
+  const first = low.units + (minOpen && low.exact ? 1n : 0n);
+  const last = high.units - (maxOpen && high.exact ? 1n : 0n);
+  return {
+    places,
+    low: -multipleBelow(first < -FARTHEST_MULTIPLE ? FARTHEST_MULTIPLE : -first, units),
+    high: multipleBelow(last > FARTHEST_MULTIPLE ? FARTHEST_MULTIPLE : last, units),
+    step: units,
+  };
+}
+
+/** The step of what is a multiple of both. */
+export function commonStep(left: Step, right: Step): Step {
+  const places = Math.max(left.places, right.places);
+  const [one, other] = [left, right].map((step) => step.units * 10n ** BigInt(places - step.places));
+  return { units: ((one ?? 1n) * (other ?? 1n)) / divisorOf(one ?? 1n, other ?? 1n), places };
+}
+
+/** A number as a step; undefined where so few of its multiples are doubles that it means something else than it says. */
+export function stepOf(value: number): Step | undefined {
+  const { digits: units, places } = decimalOf(value);
+  return isStep({ units, places }) ? { units, places } : undefined;
+}
+
+/** Whether some multiples of it are written exactly. */
+export function isStep({ units, places }: Step): boolean {
+  return units > 0n && units <= MOST_STEP_UNITS && places <= DOUBLE_DIGITS;
+}
+
+const MOST_STEP_UNITS = 10n ** 12n; // a thousand multiples on either side of 0 at least
+
+function divisorOf(left: bigint, right: bigint): bigint {
+  let [one, other] = [left, right];
+  while (other !== 0n) [one, other] = [other, one % other];
+  return one;
+}
+
+/** The greatest multiple that is no greater. */
+function multipleBelow(value: bigint, step: bigint): bigint {
+  const past = ((value % step) + step) % step;
+  return value - past;
 }
 
 /** Whether any number is in it. */
@@ -49,20 +108,20 @@ export function holdsAny({ low, high }: NumberRange): boolean {
 }
 
 /** Whether a whole number text, without an exponent, is in it. */
-export function holds({ places, low, high }: NumberRange, text: string): boolean {
+export function holds({ places, low, high, step }: NumberRange, text: string): boolean {
   const { sign, digits, fraction } = parse(text);
   const units = sign * BigInt(`${digits}${fraction.padEnd(places, "0")}`);
-  return units >= low && units <= high;
+  return units >= low && units <= high && units % step === 0n;
 }
 
 /** Whether a text that begins a number, without an exponent, may go on to one that is in it. */
-export function mayReach({ places, low, high }: NumberRange, text: string): boolean {
+export function mayReach({ places, low, high, step }: NumberRange, text: string): boolean {
   const { sign, digits, point, fraction } = parse(text);
   if (fraction.length > places || (point && places === 0)) return false;
   /** Whether any of `count` units from `from` is in the range, or of their negatives. */
   const meets = (from: bigint, count: bigint): boolean => {
     const [first, last] = sign < 0n ? [-(from + count - 1n), -from] : [from, from + count - 1n];
-    return first <= high && last >= low;
+    return multipleBelow(last < high ? last : high, step) >= (first > low ? first : low);
   };
   const ends = 10n ** BigInt(places - fraction.length);
   if (digits === "") return sign < 0n ? low <= 0n : low <= high;

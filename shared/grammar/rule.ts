@@ -1,5 +1,6 @@
 /** What a text may look like: the rules that a JSON schema, or a list of tools, is compiled to. Bytes are UTF-8. */
 
+import type { HeldText } from "./text/held-text.ts";
 import { holdsAny, type NumberRange } from "./number-range.ts";
 
 export type Rule =
@@ -7,6 +8,8 @@ export type Rule =
   | { readonly kind: "literals"; readonly texts: readonly Uint8Array[] }
   /** A JSON string; lengths in code points, as JSON schema counts them. */
   | { readonly kind: "string"; readonly minLength: number; readonly maxLength: number }
+  /** A JSON string of whose characters patterns say more. */
+  | { readonly kind: "text"; readonly text: HeldText }
   | { readonly kind: "number"; readonly integer: boolean; readonly range: NumberRange | undefined }
   | ObjectRule
   | ArrayRule
@@ -89,6 +92,7 @@ function partsOf(rule: Beginning): readonly Rule[] {
       return rule.parts;
     case "literals":
     case "string":
+    case "text":
     case "number":
       return [];
   }
@@ -110,6 +114,8 @@ export function isPossible(rule: Rule): boolean {
       return rule.minItems <= rule.maxItems && (rule.minItems === 0 || isPossible(rule.items));
     case "string":
       return rule.minLength <= rule.maxLength;
+    case "text":
+      return rule.text.isPossible;
     case "number":
       return rule.range === undefined || holdsAny(rule.range);
     case "named":

@@ -35,8 +35,10 @@ export const ANNOTATIONS: ReadonlySet<string> = new Set([
 /** Keywords that rules hold a text to, each as far as `compileSchema` says; the others, but for annotations, are told of and left out. */
 export const ENFORCED: ReadonlySet<string> = new Set([
   "type", "enum", "const", "properties", "required", "additionalProperties", "items", "prefixItems", "additionalItems", "minItems", "maxItems", "minLength", "maxLength",
-  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
+  "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format", "anyOf", "oneOf", "allOf", "$ref", "$defs", "definitions", "nullable",
 ]); // prettier-ignore
+/** Of which several may be met at once: side by side they are a list. */
+const LISTED: ReadonlySet<string> = new Set(["pattern", "format", "multipleOf"]);
 const SILENT: ReadonlySet<string> = new Set([...ANNOTATIONS, "$defs", "definitions", "nullable"]);
 const OF_OBJECTS: ReadonlySet<string> = new Set([...SILENT, "type", "properties", "required", "additionalProperties"]);
 // What a rule has room for once, or what means something else beside the same of another part.
@@ -190,6 +192,7 @@ function metWith(left: Schema, right: Schema): Schema | undefined {
     if (one === undefined || SILENT.has(keyword) || !ENFORCED.has(keyword) || isSame(one, other)) continue;
     const numbers = typeof one === "number" && typeof other === "number";
     if (keyword === "type") met[keyword] = metTypes(one, other);
+    else if (LISTED.has(keyword)) met[keyword] = [...new Set([one, other].flat())];
     else if (numbers && /^min|^exclusiveMin/.test(keyword)) met[keyword] = Math.max(one, other);
     else if (numbers && /^max|^exclusiveMax/.test(keyword)) met[keyword] = Math.min(one, other);
     else return undefined;

@@ -1,12 +1,11 @@
 /**
  * JSON schema → rule. What the rule lets through fits the schema but for keywords that no rule can hold a text to, such as
- * `pattern`; `onLoose` is told of each. Draft 2020-12 with what older drafts and OpenAPI write (json-schema.org/draft/2020-12).
+ * `uniqueItems`; `onLoose` is told of each. Draft 2020-12 with what older drafts and OpenAPI write (json-schema.org/draft/2020-12).
  * An object with declared properties has no others unless something says so: what a tool does not declare it does not understand.
  */
 import { AppError } from "../errors.ts";
 import { spacedJson } from "../spaced-json.ts";
 import { schemasOfName } from "./name-patterns.ts";
-import { rangeWithin } from "./number-range.ts";
 import { either, literals, named, type NamedRule, NOTHING, type Rule, settle } from "./rule.ts";
 import {
   ANNOTATIONS,
@@ -21,12 +20,16 @@ import {
   type Schema,
   typesOfAll,
 } from "./schema-parts.ts";
+import { numberOf, numberRule, stringRule } from "./schema-values.ts";
+import { PatternBudget } from "./text/string-language.ts";
 
 export type SchemaOptions = {
   /** Where the schema stands, for messages. */
   readonly path: string;
-  /** Told of every keyword that is not enforced, with its path. */
-  readonly onLoose?: (path: string, keyword: string) => void;
+  /** Told of every keyword that is not enforced, with its path, and why where that depends on its value. */
+  readonly onLoose?: (path: string, keyword: string, why?: string) => void;
+  /** What the patterns may take, where there are other schemas beside this one. */
+  readonly patterns?: PatternBudget;
 };
 
 type Place = { readonly path: string; readonly scope: Scope };
@@ -39,7 +42,8 @@ type Scope = {
   readonly typed: Map<Schema, Map<string, Schema | false>>;
   /** Names that are still to be compiled: one after the other, as a chain of them may be long. */
   readonly waiting: (() => void)[];
-  readonly loose: (path: string, keyword: string) => void;
+  readonly loose: (path: string, keyword: string, why?: string) => void;
+  readonly patterns: PatternBudget;
 };
 
 const TYPES = ["string", "number", "boolean", "null", "object", "array"] as const;
@@ -60,8 +64,9 @@ ANY.stands(
 );
 
 /** The rule of values that fit `schema`. */
-export function compileSchema(schema: unknown, { path, onLoose }: SchemaOptions): Rule {
-  const scope: Scope = { root: schema, named: new Map(), ofParts: new Map(), typed: new Map(), waiting: [], loose: onLoose ?? (() => {}) };
+export function compileSchema(schema: unknown, { path, onLoose, patterns = new PatternBudget() }: SchemaOptions): Rule {
+  const loose = onLoose ?? (() => {});
+  const scope: Scope = { root: schema, named: new Map(), ofParts: new Map(), typed: new Map(), waiting: [], loose, patterns };
   const rule = compile(schema, { path, scope });
   for (let next = scope.waiting.pop(); next !== undefined; next = scope.waiting.pop()) next();
   settle([...scope.named.values(), ...scope.ofParts.values()]);
@@ -145,16 +150,18 @@ function typesMeant(schema: Schema): readonly unknown[] | undefined {
   if (schema["properties"] !== undefined || schema["required"] !== undefined) return ["object"];
   if (schema["items"] !== undefined || schema["prefixItems"] !== undefined) return ["array"];
   // What bounds the values of one type lets those of every other through.
-  return Object.keys(schema).some((keyword) => /^(min|max|exclusive|additional)/.test(keyword)) ? TYPES : undefined;
+  return Object.keys(schema).some((keyword) => /^(min|max|exclusive|additional)|^(pattern|format|multipleOf)$/.test(keyword))
+    ? TYPES
+    : undefined;
 }
 
 function ofType(type: unknown, schema: Schema, place: Place): Rule {
   switch (type) {
     case "string":
-      return { kind: "string", minLength: numberOf(schema["minLength"], 0), maxLength: numberOf(schema["maxLength"], Infinity) };
+      return stringRule(schema, { budget: place.scope.patterns, tell: (keyword, why) => tellLoose(place, keyword, why) });
     case "integer":
     case "number":
-      return ofNumber(schema, type === "integer");
+      return numberRule(schema, type === "integer", (keyword, why) => tellLoose(place, keyword, why));
     case "boolean":
       return literals(["true", "false"]);
     case "null":
@@ -166,20 +173,6 @@ function ofType(type: unknown, schema: Schema, place: Place): Rule {
     default:
       return ANY;
   }
-}
-
-function ofNumber(schema: Schema, integer: boolean): Rule {
-  const { exclusiveMinimum, exclusiveMaximum } = schema;
-  const [min, max] = [numberOf(schema["minimum"], -Infinity), numberOf(schema["maximum"], Infinity)];
-  const [above, under] = [numberOf(exclusiveMinimum, -Infinity), numberOf(exclusiveMaximum, Infinity)];
-  // In draft 4 and OpenAPI 3.0 the exclusive ones are flags on the others.
-  const bounds = {
-    min: Math.max(min, above),
-    minOpen: exclusiveMinimum === true || above >= min,
-    max: Math.min(max, under),
-    maxOpen: exclusiveMaximum === true || under <= max,
-  };
-  return { kind: "number", integer, range: rangeWithin({ integer, ...bounds }) };
 }
 
 function ofArray(schema: Schema, place: Place): Rule {
@@ -269,8 +262,8 @@ function typedAs(schema: Schema, type: unknown): Schema | false {
   return types.length === 0 ? false : { ...schema, type: types.length === 1 ? types[0] : types };
 }
 
-function tellLoose({ path, scope }: Place, keyword: string): void {
-  scope.loose(path === "" ? keyword : `${path}.${keyword}`, keyword);
+function tellLoose({ path, scope }: Place, keyword: string, why?: string): void {
+  scope.loose(path === "" ? keyword : `${path}.${keyword}`, keyword, why);
 }
 
 function below({ path, scope }: Place, part: string): Place {
@@ -281,10 +274,6 @@ function isOfType(value: unknown, type: unknown): boolean {
   if (typeof value === "number" && !Number.isFinite(value)) return false; // JSON has no way to write it
   if (type === undefined) return true;
   return [type].flat().some((each) => each === kindOf(value) || (each === "integer" && Number.isInteger(value)));
-}
-
-function numberOf(value: unknown, otherwise: number): number {
-  return typeof value === "number" ? value : otherwise;
 }
 
 function listOf(value: unknown): readonly unknown[] {

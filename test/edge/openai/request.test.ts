@@ -195,8 +195,8 @@ describe("the form of an answer", () => {
     [{ type: "json_object" }, { type: "json_object" }],
     [format(schema, true), { type: "json_schema", schema, name: "answer", strict: true }],
     [
-      format({ pattern: "kept, and enforced by nobody" }),
-      { type: "json_schema", schema: { pattern: "kept, and enforced by nobody" }, name: "answer" },
+      format({ contains: "kept, and enforced by nobody" }),
+      { type: "json_schema", schema: { contains: "kept, and enforced by nobody" }, name: "answer" },
     ],
   ])("is %j as asked", (asked, expected) => {
     expect(parse({ response_format: asked }).responseFormat).toEqual(expected);
@@ -229,9 +229,39 @@ describe("a refusal names the parameter and says what to change", () => {
     ],
     [
       "a strict response schema with a keyword that nothing enforces",
-      { response_format: format({ type: "object", properties: { zip: { type: "string", pattern: "^[0-9]+$" } } }, true) },
-      "response_format.json_schema.schema.properties.zip.pattern",
+      { response_format: format({ type: "object", properties: { zip: { type: "array", contains: {} } } }, true) },
+      "response_format.json_schema.schema.properties.zip.contains",
       /set strict to false/,
+    ],
+    [
+      "a strict response schema with a pattern that no automaton reads",
+      { response_format: format({ type: "object", properties: { zip: { type: "string", pattern: "^(\\d)\\1$" } } }, true) },
+      "response_format.json_schema.schema.properties.zip.pattern",
+      /back references expected, got \\1: it cannot be enforced/,
+    ],
+    [
+      "a strict response schema with a format that is unknown",
+      { response_format: format({ type: "object", properties: { zip: { type: "string", format: "zip-code" } } }, true) },
+      "response_format.json_schema.schema.properties.zip.format",
+      /one of date, time, .* expected, got zip-code/,
+    ],
+    [
+      "a pattern that no text within its lengths fits",
+      { response_format: format({ type: "object", properties: { a: { type: "string", pattern: "^a$", minLength: 5 } }, required: ["a"] }) },
+      "response_format.json_schema.schema.properties.a",
+      /none does/,
+    ],
+    [
+      "a pattern that is no text",
+      { response_format: format({ type: "string", pattern: ["a"] }) },
+      "response_format.json_schema.schema.pattern",
+      /a text expected, got \["a"\]/,
+    ],
+    [
+      "multiples of nothing",
+      { response_format: format({ type: "number", multipleOf: 0 }) },
+      "response_format.json_schema.schema.multipleOf",
+      /above 0 expected, got 0/,
     ],
     [
       "a schema of many pages",
@@ -301,11 +331,11 @@ describe("a refusal names the parameter and says what to change", () => {
         tools: [
           {
             type: "function",
-            function: { name: "f", strict: true, parameters: { type: "object", properties: { n: { type: "integer", multipleOf: 5 } } } },
+            function: { name: "f", strict: true, parameters: { type: "object", properties: { n: { type: "array", uniqueItems: true } } } },
           },
         ],
       },
-      "tools.0.function.parameters.properties.n.multipleOf",
+      "tools.0.function.parameters.properties.n.uniqueItems",
       /set strict to false/,
     ],
     [

@@ -85,7 +85,7 @@ describe("patterns of names", () => {
 
   it("are told of", () => {
     const told: string[] = [];
-    compileSchema({ ...variables, patternProperties: { "^a": { format: "date" } } }, { path: "tool", onLoose: (path) => told.push(path) });
+    compileSchema({ ...variables, patternProperties: { "^a": { format: "color" } } }, { path: "tool", onLoose: (path) => told.push(path) });
     expect(told).toEqual(["tool.patternProperties", "tool.patternProperties.^a.format"]);
   });
 

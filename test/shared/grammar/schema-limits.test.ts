@@ -12,8 +12,9 @@ describe("a schema", () => {
       type: "object",
       description: "annotations are no rules",
       properties: {
-        zip: { type: "string", pattern: "^[0-9]{5}$" },
-        n: { type: "integer", multipleOf: 5 },
+        zip: { type: "string", pattern: "^(\\d)\\1$" },
+        n: { type: "number", multipleOf: 0.30000000000000004 },
+        list: { type: "array", uniqueItems: true },
         s: { enum: ["a"], minLength: 1 },
         o: { oneOf: [{}] },
       },
@@ -22,6 +23,7 @@ describe("a schema", () => {
     compileSchema(schema, { path: "tool", onLoose: (path) => loose.push(path) });
     expect(loose.sort()).toEqual([
       "tool.additionalProperties.$ref",
+      "tool.properties.list.uniqueItems",
       "tool.properties.n.multipleOf",
       "tool.properties.o.oneOf",
       "tool.properties.s.minLength",
@@ -30,7 +32,8 @@ describe("a schema", () => {
   });
 
   it.each<[object, string[]]>([
-    [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, ["pattern"]],
+    [{ type: "string", pattern: "a", allOf: [{ pattern: "b" }] }, []],
+    [{ type: "string", pattern: "a", allOf: [{ pattern: "(?<=b)" }] }, ["pattern"]],
     [
       { allOf: [{ required: ["a"] }, { if: {}, else: {} }, { type: "object", minProperties: 1 }], maxProperties: 2 },
       ["else", "if", "maxProperties", "minProperties"],

@@ -81,12 +81,12 @@ describe("the grammar of parts", () => {
       name: "of texts",
       schema: {
         allOf: [
-          { ...text, pattern: "^z" },
-          { pattern: "z$", minLength: 2 },
+          { ...text, contains: {} },
+          { uniqueItems: true, minLength: 2 },
         ],
       },
       held: { ...text, minLength: 2 },
-      told: ["pattern"],
+      told: ["contains", "uniqueItems"],
     },
     {
       name: "conditions",

@@ -1,16 +1,13 @@
 /** Random walks through the grammars of random schemas: whatever is let through fits its schema, by a validator of others. */
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { Automaton, type State } from "../../../shared/grammar/automaton.ts";
+import { Automaton } from "../../../shared/grammar/automaton.ts";
 import { isPossible } from "../../../shared/grammar/rule.ts";
 import { compileSchema } from "../../../shared/grammar/schema.ts";
 import { Random } from "../../../trainer/random.ts";
+import { walk } from "./rules.ts";
 
 const NAMES = ["a", "ab", "a b", 'q"', "é"];
-const CLOSERS = new Set([0x22, 0x5d, 0x7d]); /* " ] } */
-const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
-const SOON = 40;
-const LONGEST = 600;
 
 type Schema = Record<string, unknown>;
 
@@ -27,6 +24,12 @@ function drawSchema(random: Random, depth: number): Schema {
     () => ({ type: "string", minLength: Math.floor(random.next() * 3), maxLength: 3 + Math.floor(random.next() * 4) }),
     () => ({ enum: random.pick([["x", "xy", 1, 12, null], [true], ["ü", '"']]) }),
     () => ({ type: ["null", "string"], maxLength: 2 }),
+    () => ({
+      type: "string",
+      pattern: random.pick(["^[a-f]{2,4}$", "^(?:ab|é)*$", "\\d-[^x]$"]),
+      maxLength: 4 + Math.floor(random.next() * 4),
+    }),
+    () => ({ type: random.pick(["integer", "number"]), multipleOf: random.pick([1, 3, 0.5, 2.5]), minimum: -20, exclusiveMaximum: 70 }),
   ];
   const branches: (() => Schema)[] = [
     () => ({ type: "array", items: deeper(), minItems: Math.floor(random.next() * 2), maxItems: 1 + Math.floor(random.next() * 3) }),
@@ -42,25 +45,6 @@ function drawSchema(random: Random, depth: number): Schema {
     },
   ];
   return random.pick(depth > 0 ? [...leaves.slice(0, 2), ...branches, ...branches] : leaves)();
-}
-
-/** A text that the grammar lets through, closed as soon as it can be once it is long. */
-function walk(automaton: Automaton, random: Random): string | undefined {
-  const bytes: number[] = [];
-  let state = automaton.start;
-  while (!state.mustEnd && bytes.length < LONGEST) {
-    const next = BYTES.flatMap((byte): { byte: number; to: State }[] => {
-      const to = automaton.step(state, byte);
-      return to === undefined ? [] : [{ byte, to }];
-    });
-    if (state.mayEnd && (next.length === 0 || bytes.length > SOON || random.chance(0.3))) break;
-    expect([new TextDecoder().decode(Uint8Array.from(bytes)), next.length > 0]).toEqual([expect.any(String), true]);
-    const closing = next.filter(({ byte }) => CLOSERS.has(byte));
-    const chosen = random.pick(closing.length > 0 && (bytes.length > SOON || random.chance(0.2)) ? closing : next);
-    bytes.push(chosen.byte);
-    state = chosen.to;
-  }
-  return state.mayEnd ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes)) : undefined;
 }
 
 describe("random walks", () => {
