@@ -11,8 +11,10 @@ import { automatonOf, type TextAutomaton } from "./text-automaton.ts";
 const MOST_STEPS = 100_000; // for the patterns of one text
 const MOST_STEPS_TOGETHER = 300_000; // for those of all schemas of a request
 
-/** Steps that the patterns of a request have left. */
+/** Steps that the patterns of a request have left, and what was made of them: the same again takes none. */
 export class PatternBudget {
+  readonly read = new Map<string, Pattern>();
+  readonly automata = new Map<string, TextAutomaton>();
   #left = MOST_STEPS_TOGETHER;
 
   get left(): number {
@@ -52,7 +54,9 @@ export type TextSources = {
 
 /** @throws {input/unsupported} saying what was expected of the pattern, and what it has */
 export function patternOf(source: string, budget: PatternBudget): ReadPattern {
-  return { source, pattern: budget.spent((spend) => readPattern(source, spend)) };
+  const pattern = budget.read.get(source) ?? budget.spent((spend) => readPattern(source, spend));
+  budget.read.set(source, pattern);
+  return { source, pattern };
 }
 
 /** The texts that fit all. @throws {input/unsupported} saying what there is too much of */
@@ -62,12 +66,11 @@ export function textOf({ patterns, formats, minLength, maxLength }: TextSources,
   const all = [...patterns.map(({ pattern }) => pattern), ...formats.map((name) => formatPattern(name, beside))];
   const least = Math.max(minLength, ...all.map((each) => each.least));
   const most = Math.min(maxLength, ...all.map((each) => each.most));
+  const key = JSON.stringify([sources, formats]);
+  const nodes = all.flatMap((each) => each.nodes);
   return budget.spent((spend) => {
-    const automaton = compiled(
-      JSON.stringify([sources, formats]),
-      all.flatMap(({ nodes }) => nodes),
-      spend,
-    );
+    const automaton = budget.automata.get(key) ?? compiled(key, nodes, spend);
+    budget.automata.set(key, automaton);
     return new HeldText(automaton, { least, most }, spend);
   });
 }
