@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { build } from "vite";
 
 const PACKAGES = ["vite", "preact", "preact-iso", "uplot", "@picocss/pico"];
 
@@ -48,6 +47,7 @@ async function isBuilt(digest) {
 
 const digest = await digestOfSources();
 if (!(await isBuilt(digest))) {
+  const { build } = await import("vite"); // which takes longer to load than all that is needed where there is nothing to build
   const fresh = `${target}.${process.pid}`;
   await build({ root: here, logLevel: "warn", build: { outDir: fresh } });
   await writeFile(join(fresh, ".digest"), digest);

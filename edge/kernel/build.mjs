@@ -4,7 +4,6 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import asc from "assemblyscript/asc";
 
 const OPTIONS = [
   "--optimizeLevel",
@@ -38,6 +37,7 @@ const digest = hash.digest("hex");
 const built = await readFile(target).catch(() => null);
 const recorded = await readFile(record, "utf8").catch(() => "");
 if (built === null || recorded !== digest) {
+  const { default: asc } = await import("assemblyscript/asc"); // which takes most of a second to load
   const outputs = new Map();
   let complaints = "";
   const stderr = { write: (text) => void (complaints += text) };
