@@ -131,8 +131,9 @@ function createMiniflare(
   worker: V4WorkerOptions,
   { host = "127.0.0.1", port = 0, workersAi, onLog, onRestart }: EdgeHostOptions,
 ) {
-  // Miniflare reads the binary to run from the environment; the launcher leaves workerd's process id in the state folder.
-  process.env["MINIFLARE_WORKERD_PATH"] = join(ROOT, "cli/workerd-launcher.sh");
+  // Miniflare reads the binary to run from the environment; the launcher leaves workerd's process id in the state folder. Whatever else
+  // starts workerd from this environment has no such folder, and gets workerd alone.
+  Object.assign(process.env, { MINIFLARE_WORKERD_PATH: join(ROOT, "cli/workerd-launcher.sh"), NEXTSTATE_WORKERD: WORKERD });
   return new Miniflare(
     convertV4MiniflareOptions({
       host,
@@ -141,7 +142,7 @@ function createMiniflare(
       cf: false,
       telemetry: { enabled: false },
       resourcePersistencePath: join(stateFolder, "edge"),
-      unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder), NEXTSTATE_WORKERD: WORKERD },
+      unsafeRuntimeEnv: { NEXTSTATE_RUN_FOLDER: runFolder(stateFolder) },
       handleStructuredLogs: ({ message }) => onLog?.(message),
       unsafeHandleRuntimeRestart: () => onRestart?.(readPid(stateFolder, "workerd")),
       workers: [worker, ...(workersAi === undefined ? [] : [aiWorker(workersAi)])],
