@@ -80,6 +80,14 @@ export async function artifactBytes(bucket: R2Bucket, digest: string): Promise<n
   return (await bucket.head(artifactKey(digest)))?.size;
 }
 
+/** What is wrong with what is stored under a digest, without reading it: nothing is, or bytes of which storage itself has computed another digest. */
+export async function storedFault(bucket: R2Bucket, digest: string): Promise<string | undefined> {
+  const object = await bucket.head(artifactKey(digest));
+  if (object === null) return "nothing";
+  const actual = object.checksums.toJSON().sha256 ?? digest;
+  return actual === digest ? undefined : `${object.size} bytes of SHA-256 ${actual}`;
+}
+
 /** Those of the digests under which nothing is stored. */
 export async function missingArtifacts(bucket: R2Bucket, digests: readonly string[]): Promise<string[]> {
   const heads = await Promise.all(digests.map((digest) => bucket.head(artifactKey(digest))));

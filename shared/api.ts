@@ -125,6 +125,8 @@ export type Release = {
   waiting: readonly number[];
   audience: Audience;
   turnsPerDay: number;
+  /** What the stable version or the canary lacks of its files in storage, in words, as of a minute ago at most; empty where each could answer. */
+  faults: readonly string[];
 };
 
 /** What a trainer said last, and when. */

@@ -141,7 +141,7 @@ function RollbackDialog({ agent, line, back: { to: version, button, verb = butto
     try {
       onMoved(movedTexts(await send(API.rollback.at({ agent }, { line }), asked)).join(" "));
     } catch (thrown) {
-      if (!(thrown instanceof ApiError) || thrown.status !== 409) throw thrown;
+      if (!(thrown instanceof ApiError) || thrown.status !== 409 || thrown.param !== "seen") throw thrown;
       setKnown(undefined);
       look();
       throw new Error("Nothing was changed: another version came meanwhile. What would be taken back now is said above; look again.");

@@ -11,7 +11,7 @@ import { number, percent, time } from "../format.ts";
 import { Chart, type Line } from "../parts/chart.tsx";
 import { Heard } from "../parts/heard.tsx";
 import { TakeBack, VersionMoves } from "../parts/moves.tsx";
-import { Empty, Loaded, Tile } from "../parts/shown.tsx";
+import { Empty, Loaded, Problem, Tile } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
 import { TrialNow } from "../parts/trial.tsx";
 import { VersionLinks } from "../parts/version-links.tsx";
@@ -40,6 +40,9 @@ export function Overview({ agent, line, personal, live, onChanged }: AgentView) 
           it has begun.
         </p>
       )}
+      {release.data?.faults.map((fault) => (
+        <Problem key={fault} error={`${fault}. Whom it would answer gets an error instead, unless its files are still in memory.`} />
+      ))}
       <Loaded from={release}>
         {(shown) => <Tiles agent={agent} line={line} release={shown} versions={versions.data?.versions ?? []} onMoved={moved} />}
       </Loaded>

@@ -64,6 +64,7 @@ import { Publishing } from "./publishing.ts";
 import { tipOf } from "./release.ts";
 import { Schedule } from "./schedule.ts";
 import { AgentStore } from "./store.ts";
+import { StoredFiles } from "./stored-files.ts";
 import { Suite } from "./suite.ts";
 import { TrainerReports } from "./trainer-reports.ts";
 import { Trials } from "./trials.ts";
@@ -82,6 +83,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   readonly #personal: PersonalLines;
   readonly #schedule: Schedule;
   readonly #publishing: Publishing;
+  readonly #files: StoredFiles;
   readonly #waiters = new Waiters();
   readonly #trainers = new TrainerReports();
 
@@ -98,7 +100,9 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     const parts = { store: this.#store, lines: this.#lines, lineage: this.#lineage, notebook: this.#notebook };
     this.#personal = new PersonalLines(parts);
     const weights = new Weights({ ctx, env, store: this.#store });
-    this.#schedule = new Schedule({ ctx, weights, store: this.#store, trials: this.#trials, engine: this.#engine });
+    this.#files = new StoredFiles({ env, store: this.#store });
+    const watched = { lines: this.#lines, trials: this.#trials, engine: this.#engine, files: this.#files };
+    this.#schedule = new Schedule({ ctx, weights, store: this.#store, ...watched });
     const doers = { suite: this.#suite, personal: this.#personal, engine: this.#engine, schedule: this.#schedule, weights };
     this.#publishing = new Publishing({ env, store: this.#store, lines: this.#lines, deletion: this.#deletion, ...doers });
   }
@@ -176,15 +180,23 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
 
   async rollback(line: string, request: RollbackRequest, actor: Actor): Promise<RollbackResult | undefined> {
     const reason = await this.#engine.unservedReason(line, request.to);
-    return reason === undefined ? this.#inLine(line, () => this.#lines.rollback(line, request, actor)) : { status: "refused", reason };
+    if (reason !== undefined) return { status: "refused", reason };
+    const fault = await this.#files.fault(line, [request.to]);
+    if (fault !== undefined) return { status: "unstored", reason: fault };
+    return this.#inLine(line, () => this.#lines.rollback(line, request, actor));
   }
 
   async promote(line: string, request: { version: number; reason?: string | undefined }, actor: Actor): Promise<PromoteResult | undefined> {
+    const fault = await this.#files.fault(line, this.#lines.begunBy(line, request.version));
+    if (fault !== undefined) return { status: "unstored", reason: fault };
     return this.#inLine(line, () => this.#lines.promote(line, request, actor));
   }
 
   async release(line: string): Promise<Release | undefined> {
-    return this.#trials.read(line, Date.now());
+    const shown = this.#trials.read(line, Date.now());
+    if (shown === undefined) return undefined;
+    const answering = shown.canary === null ? [shown.stable] : [shown.stable, shown.canary.version];
+    return { ...shown, faults: await this.#files.faults(line, answering) };
   }
 
   async advance(line: string, request: CursorAdvance, trainer: Trainer): Promise<AdvanceResult | Lost | undefined> {

@@ -179,6 +179,13 @@ export class Lines {
     return !release.gate.enabled || reportFaults(manifest, release)?.length === 0;
   }
 
+  /** The versions that begin to answer somebody, or more, where a version in flight is promoted: it, and the next canary. */
+  begunBy(line: string, version: number): number[] {
+    const chain = chainOf(this.read(line) ?? FIRST_STATE);
+    const place = chain.indexOf(version);
+    return place < 0 ? [] : [...new Set([version, ...chain.slice(-1)])];
+  }
+
   promote(line: string, { version, reason }: { version: number; reason?: string | undefined }, actor: Actor): PromoteResult {
     const state = this.state(line);
     const transition = MOVES.promote(state, { version, now: new Date().toISOString() });

@@ -65,15 +65,19 @@ export type TurnFact = {
   tokens: number;
 };
 
+/** A version would answer of whose files storage has lost one, which the reason names. */
+export type Unstored = { status: "unstored"; reason: string };
+
 export type RollbackRequest = { to: number; quarantine?: boolean | undefined; reason?: string | undefined; seen?: Seen | undefined };
 export type RollbackResult =
   | RolledBack
   | Unchanged
   | { status: "refused"; reason: string }
+  | Unstored
   | { status: "unknown"; latest: number }
   | ({ status: "stale" } & Seen);
 
-export type PromoteResult = Promoted | Unchanged | { status: "unknown"; inFlight: number[] };
+export type PromoteResult = Promoted | Unchanged | Unstored | { status: "unknown"; inFlight: number[] };
 
 export type AdvanceResult =
   | { status: "advanced"; cursor: number }

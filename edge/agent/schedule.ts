@@ -1,6 +1,8 @@
 /** When an agent's object looks after its lines by itself: its one alarm, for canaries, for files that are to go, and for its engine. */
 import type { EngineLine } from "./engine-line.ts";
+import type { Lines } from "./lines.ts";
 import type { AgentStore } from "./store.ts";
+import type { StoredFiles } from "./stored-files.ts";
 import type { Trials } from "./trials.ts";
 import type { Weights } from "./weights.ts";
 
@@ -14,6 +16,8 @@ const SOON_MS = 10_000;
 type Parts = {
   readonly ctx: Pick<DurableObjectState, "storage" | "waitUntil">;
   readonly store: AgentStore;
+  readonly lines: Lines;
+  readonly files: StoredFiles;
   readonly trials: Trials;
   readonly engine: EngineLine;
   readonly weights: Weights;
@@ -37,9 +41,12 @@ export class Schedule {
   }
 
   decide(line: string, now: Date): void {
-    const { ctx, store, trials } = this.#parts;
-    const looked = store.transaction(() => trials.decide(line, now.getTime()));
-    if (!looked) ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
+    const { ctx, store, lines, trials, files } = this.#parts;
+    const look = store.transaction(() => trials.decide(line, now.getTime()));
+    if (look.status === "later") ctx.waitUntil(this.#wakeBy(Date.now() + SOON_MS));
+    if (look.status !== "won") return;
+    const checked = files.fault(line, lines.begunBy(line, look.version));
+    ctx.waitUntil(checked.then((fault) => store.transaction(() => trials.promote(line, look, fault))));
   }
 
   /** A canary that hears of nothing is looked at by the alarm; so are files that are to go, once no isolate can ask for them. */

@@ -15,6 +15,10 @@ const DAY_MS = 86_400_000;
 const SMALL_TRIAL = 2_000; // conversations that are read in a few milliseconds
 const PAUSE_MS = 10_000;
 
+/** `later`: it was looked at a moment ago. */
+type Look = { readonly status: "looked" | "later" } | ({ readonly status: "won" } & Won);
+type Won = { readonly version: number; readonly reason: string };
+
 export class Trials {
   readonly #store: AgentStore;
   readonly #lines: Lines;
@@ -50,22 +54,30 @@ export class Trials {
   }
 
   /**
-   * Promotes, takes back, asks a person, or leaves the canary where it is. A large trial is looked at now and then: a look reads
-   * all of it. Returns whether it looked.
+   * Takes back, asks a person, leaves the canary where it is, or says that it is to be promoted, for which its files have to be looked at
+   * first. A large trial is looked at now and then: a look reads all of it.
    */
-  decide(line: string, now: number): boolean {
+  decide(line: string, now: number): Look {
     const state = this.#lines.read(line);
-    if (state === undefined || state.canary === null) return true;
+    if (state === undefined || state.canary === null) return { status: "looked" };
     const last = this.#looks.get(line);
-    if (last !== undefined && last.sessions > SMALL_TRIAL && now - last.at < PAUSE_MS) return false;
+    if (last !== undefined && last.sessions > SMALL_TRIAL && now - last.at < PAUSE_MS) return { status: "later" };
     const compared = this.#compare(line, state, state.canary.version);
     this.#looks.set(line, { at: now, sessions: compared.arms.canary.failed.count + compared.arms.stable.failed.count });
+    const { decision, reason } = compared.verdict;
+    if (decision === "promote") return { status: "won", version: state.canary.version, reason };
     this.#follow(line, state.canary, { verdict: compared.verdict, now });
-    return true;
+    return { status: "looked" };
+  }
+
+  /** Promotes the canary that has won; where files of what would answer are missing, a person is asked instead. */
+  promote(line: string, { version, reason }: Won, fault: string | undefined): void {
+    if (this.#lines.read(line)?.canary?.version !== version) return;
+    if (fault === undefined) this.#lines.promote(line, { version, reason }, ACTOR);
+    else this.#lines.ask(line, { actor: ACTOR, reason: `not promoted: ${fault}` });
   }
 
   #follow(line: string, canary: Canary, { verdict: { decision, reason }, now }: { verdict: CanaryVerdict; now: number }): void {
-    if (decision === "promote") return void this.#lines.promote(line, { version: canary.version, reason }, ACTOR);
     if (decision === "rollBack") return this.#lines.rollbackCanary(line, reason, ACTOR);
     const settings = this.#settings();
     if (now - Date.parse(canary.since) >= settings.patienceDays * DAY_MS)
@@ -74,7 +86,7 @@ export class Trials {
     if (now - Date.parse(canary.since) >= DAY_MS) this.#lines.setShare(line, share, { actor: ACTOR, reason: "little traffic" });
   }
 
-  read(line: string, now: number): Release | undefined {
+  read(line: string, now: number): Omit<Release, "faults"> | undefined {
     const state = this.#lines.read(line);
     if (state === undefined) return undefined;
     const { stable, canary, waiting } = state;

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { AppError } from "../../shared/errors.ts";
 import { forgetLineHead } from "../agent/head.ts";
-import { agentOf } from "../agent/port.ts";
+import { agentOf, type Unstored } from "../agent/port.ts";
 import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { actorOf, agentParam, found, lineQuery, titleOf } from "./params.ts";
@@ -36,6 +36,7 @@ export function mountRelease(app: App): void {
       throw new AppError("policy/unknown", `version: ${whatIsInFlight(result.inFlight)} expected, got ${request.version}`, {
         details: { param: "version" },
       });
+    if (result.status === "unstored") throw unstored(result, "version");
     forgetLineHead(name, line);
     return context.json(result);
   });
@@ -49,6 +50,7 @@ export function mountRelease(app: App): void {
         details: { param: "to" },
       });
     if (result.status === "refused") throw new AppError("policy/refused", result.reason, { details: { param: "to" } });
+    if (result.status === "unstored") throw unstored(result, "to");
     if (result.status === "stale")
       throw new AppError(
         "policy/stale",
@@ -57,6 +59,13 @@ export function mountRelease(app: App): void {
       );
     forgetLineHead(name, line);
     return context.json(result);
+  });
+}
+
+/** A version that could answer nobody is given no traffic. */
+function unstored({ reason }: Unstored, param: string): AppError {
+  return new AppError("policy/missing", `${param}: a version whose files are stored expected; ${reason}; nothing was changed`, {
+    details: { param },
   });
 }
 
