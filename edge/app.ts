@@ -12,6 +12,7 @@ import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountPages } from "./pages.ts";
 import { mountAgents } from "./routes/api-agents.ts";
+import { mountDeploymentAudit } from "./routes/api-audit.ts";
 import { mountKeys } from "./routes/api-keys.ts";
 import { mountLogin } from "./routes/api-login.ts";
 import { mountNotes } from "./routes/api-notes.ts";
@@ -65,6 +66,7 @@ export function createApp(): App {
     mountNotes,
     mountPlayground,
     mountKeys,
+    mountDeploymentAudit,
     mountSeries,
     mountStream,
     mountTrainer,

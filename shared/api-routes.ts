@@ -5,6 +5,7 @@
 import type { Agent } from "./agent.ts";
 import type {
   AuditRow,
+  DeploymentMove,
   EngineState,
   ListedKey,
   ListedLine,
@@ -14,6 +15,7 @@ import type {
   Promoted,
   QuarantinedEvent,
   Release,
+  RevokedKey,
   RolledBack,
   Seen,
   SeriesPoint,
@@ -100,7 +102,8 @@ export const API = {
   keys: route<{ keys: ListedKey[] }>()("GET", "/api/keys"),
   makeKey: route<MadeKey, KeyWish>()("POST", "/api/keys"),
   rotateKey: route<MadeKey>()("POST", "/api/keys/{key}/rotate"),
-  revokeKey: route<ListedKey>()("DELETE", "/api/keys/{key}"),
+  revokeKey: route<RevokedKey>()("DELETE", "/api/keys/{key}"),
+  deploymentAudit: route<{ audit: DeploymentMove[] }>()("GET", "/api/audit"),
 } as const;
 
 /** The same request for the items behind one: `before` or `after` it. */

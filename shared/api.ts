@@ -51,8 +51,13 @@ export type AuditRow = {
   cursor: number;
   /** What was refused, for moves of the cursor. */
   refused: CursorAdvance["refused"];
+  /** What a change of the settings changed; empty for other moves, and for those of before it was kept. */
+  changes: SettingChange[];
   createdAt: string;
 };
+
+/** A setting by its path, and excerpts of what it was and is as JSON; null where there was or is none. */
+export type SettingChange = { setting: string; before: string | null; after: string | null };
 
 /** Of the audit trail: what people did and what became of versions, or what was looked at and not learned from. */
 export type AuditPart = "people" | "refused";
@@ -234,6 +239,22 @@ export type ListedKey = {
   readonly expiresAt: string | null;
   readonly rotatedAt: string | null;
   readonly revokedAt: string | null;
+  /** The id of the key that made it; null of those that came with the installation, and of those from before it was kept. */
+  readonly createdBy: string | null;
+};
+
+/** A key that is revoked; `also`: those that it had made, directly or through others, and that were revoked with it. */
+export type RevokedKey = ListedKey & { readonly also: readonly ListedKey[] };
+
+/** What was done with a key or with a whole agent. */
+export type DeploymentMove = {
+  readonly id: number;
+  readonly move: "makeKey" | "rotateKey" | "revokeKey" | "deleteAgent";
+  readonly actor: Actor;
+  /** Id of a key, or name of an agent. */
+  readonly subject: string;
+  readonly detail: string;
+  readonly createdAt: string;
 };
 
 /** A key as it is shown the one time. */

@@ -72,7 +72,7 @@ export function Audit({ agent, line, live }: AgentView) {
 }
 
 function Move({ agent, row, names }: { agent: string; row: AuditRow; names: KeyNames }) {
-  const { line: of, createdAt, move, actor, from, to, versions, reason, refused } = row;
+  const { line: of, createdAt, move, actor, from, to, versions, reason, refused, changes } = row;
   return (
     <tr>
       <td>
@@ -104,6 +104,7 @@ function Move({ agent, row, names }: { agent: string; row: AuditRow; names: KeyN
       </td>
       <td>
         {reason}
+        <Changes changes={changes} />
         {refused.length > 0 && (
           <details>
             <summary>{count(refused.length, "event")} not learned from</summary>
@@ -122,5 +123,24 @@ function Move({ agent, row, names }: { agent: string; row: AuditRow; names: KeyN
         )}
       </td>
     </tr>
+  );
+}
+
+/** What was set, from what to what. */
+function Changes({ changes }: Pick<AuditRow, "changes">) {
+  if (changes.length === 0) return null;
+  return (
+    <ul>
+      {changes.map(({ setting, before, after }) => (
+        <li key={setting}>
+          {setting}
+          {(before !== null || after !== null) && (
+            <>
+              : <code>{before ?? "nothing"}</code> → <code>{after ?? "nothing"}</code>
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -4,6 +4,7 @@ import { API } from "../../shared/api-routes.ts";
 import type { ListedKey, Login, MadeKey } from "../../shared/api.ts";
 import { send } from "../api.ts";
 import { time } from "../format.ts";
+import { DeploymentMoves } from "../parts/deployment-moves.tsx";
 import { Dialog } from "../parts/dialog.tsx";
 import { Loaded } from "../parts/shown.tsx";
 import { Table } from "../parts/table.tsx";
@@ -35,7 +36,7 @@ export function Keys({ login }: { login: Login }) {
       )}
       <Loaded from={keys}>
         {({ keys: listed }) => (
-          <Table label="Keys, newest first" columns={["name", "kind", "agents", "a minute", "made", "ends", "moves"]}>
+          <Table label="Keys, newest first" columns={["name", "kind", "agents", "a minute", "made", "by", "ends", "moves"]}>
             {listed.map((key) => (
               <tr key={key.id}>
                 <th scope="row">
@@ -45,6 +46,9 @@ export function Keys({ login }: { login: Login }) {
                 <td>{key.agents?.join(", ") ?? "all"}</td>
                 <td>{key.requestsPerMinute ?? "any"}</td>
                 <td>{key.createdAt === null ? "–" : time(key.createdAt)}</td>
+                <td>
+                  {key.createdBy === null ? "–" : (listed.find(({ id }) => id === key.createdBy)?.name ?? <code>{key.createdBy}</code>)}
+                </td>
                 <td>{key.revokedAt !== null ? `revoked ${time(key.revokedAt)}` : key.expiresAt === null ? "–" : time(key.expiresAt)}</td>
                 <td class="moves">
                   {key.revokedAt === null && (
@@ -77,20 +81,44 @@ export function Keys({ login }: { login: Login }) {
         </Dialog>
       )}
       {asked?.move === "revoke" && (
-        <Dialog
-          title={`Revoke ${asked.key.name}`}
-          verb="Revoke"
-          danger
-          onConfirm={() => send(API.revokeKey.at({ key: asked.key.id })).then(keys.reload)}
-          onClose={() => setAsked(undefined)}
-        >
-          <p>Whatever uses it is refused at once, and for good.</p>
-          <TrainerStops of={asked.key} />
-        </Dialog>
+        <Revoke of={asked.key} keys={keys.data?.keys ?? []} onRevoked={keys.reload} onClose={() => setAsked(undefined)} />
       )}
       {making && <NewKey onMade={show} onClose={() => setMaking(false)} />}
+      <DeploymentMoves keys={keys.data?.keys ?? []} />
     </section>
   );
+}
+
+type Revoking = { of: ListedKey; keys: readonly ListedKey[]; onRevoked: () => void; onClose: () => void };
+
+function Revoke({ of, keys, onRevoked, onClose }: Revoking) {
+  const made = madeBy(of.id, keys).filter(({ revokedAt }) => revokedAt === null);
+  const [also, setAlso] = useState(false);
+  return (
+    <Dialog
+      title={`Revoke ${of.name}`}
+      verb="Revoke"
+      danger
+      onConfirm={() => send(API.revokeKey.at({ key: of.id }, also ? { made: "true" } : {})).then(onRevoked)}
+      onClose={onClose}
+    >
+      <p>Whatever uses it is refused at once, and for good.</p>
+      {made.length > 0 && (
+        <label>
+          <input type="checkbox" checked={also} onChange={({ currentTarget }) => setAlso(currentTarget.checked)} />
+          Revoke what it has made, too: {made.map(({ name }) => name).join(", ")}
+        </label>
+      )}
+      {[of, ...(also ? made : [])].map((key) => (
+        <TrainerStops key={key.id} of={key} />
+      ))}
+    </Dialog>
+  );
+}
+
+/** What a key has made, and what those have made. */
+function madeBy(id: string, keys: readonly ListedKey[]): ListedKey[] {
+  return keys.filter(({ createdBy }) => createdBy === id).flatMap((key) => [key, ...madeBy(key.id, keys)]);
 }
 
 function TrainerStops({ of: { kind } }: { of: ListedKey }) {

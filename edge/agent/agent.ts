@@ -64,6 +64,7 @@ import { Publishing } from "./publishing.ts";
 import { tipOf } from "./release.ts";
 import { Schedule } from "./schedule.ts";
 import { AgentStore } from "./store.ts";
+import { settingsChanges } from "./settings-changes.ts";
 import { StoredFiles } from "./stored-files.ts";
 import { Suite } from "./suite.ts";
 import { TrainerReports } from "./trainer-reports.ts";
@@ -122,7 +123,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
         return { status: "stored", agent };
       }
       // A personal line's head is read anew for every request.
-      this.#lines.touch(SHARED_LINE, "settings", { actor });
+      this.#lines.touch(SHARED_LINE, "settings", { actor, changes: settingsChanges(known.settings, settings) });
       if (change.changed) this.#engine.rebase(agent, baseDigest, { lastSeq, actor });
       return { status: "stored", agent };
     });

@@ -16,7 +16,13 @@ import { baseVersion } from "./manifest.ts";
 import { chainOf, FIRST_STATE, MOVES, tipOf, type Admission, type LineState, type Transition } from "./release.ts";
 import type { AgentStore } from "./store.ts";
 
-type Audit = { move: AuditRow["move"]; actor: Actor; reason?: string | undefined; refused?: AuditRow["refused"] };
+type Audit = {
+  move: AuditRow["move"];
+  actor: Actor;
+  reason?: string | undefined;
+  refused?: AuditRow["refused"];
+  changes?: AuditRow["changes"] | undefined;
+};
 type Moved = Extract<Transition, { status: "moved" }>;
 type Rebasing = { agent: string; baseDigest: string; lastSeq: number; actor: Actor; reason: string };
 type Publishing = { policyDigest: string; actor: Actor; refused: PublishRequest["refused"]; rebuild: boolean };
@@ -256,7 +262,7 @@ export class Lines {
   touch(
     line: string,
     move: "settings" | "notes" | "quarantine" | "letIn" | "suite" | "engine",
-    audit: Pick<Audit, "actor" | "reason">,
+    audit: Pick<Audit, "actor" | "reason" | "changes">,
   ): void {
     const state = this.state(line);
     const transition = MOVES[move](state, {});
@@ -325,7 +331,7 @@ export class Lines {
 
   #record(
     line: string,
-    { move, actor, reason, refused = [] }: Audit,
+    { move, actor, reason, refused = [], changes = [] }: Audit,
     { before, next, versions }: { before: LineState | undefined; next: LineState; versions: readonly number[] },
   ): void {
     if (move !== "advance") this.notesEpoch = crypto.randomUUID();
@@ -336,7 +342,7 @@ export class Lines {
     const shown = refused.map((each) => (this.#store.quarantine.isBarred(line, each.eventId) ? { ...each, detail: "" } : each));
     const about = [...versions].toSorted((a, b) => a - b);
     this.#store.insertAudit({
-      ...{ line, move, actor, reason: reason ?? null, from, to, versions: about, cursor: next.cursor, refused: shown, createdAt },
+      ...{ line, move, actor, reason: reason ?? null, from, to, versions: about, cursor: next.cursor, refused: shown, changes, createdAt },
     });
   }
 }

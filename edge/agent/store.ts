@@ -38,7 +38,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL, move TEXT NOT NULL, actor TEXT NOT NULL, reason TEXT,
     from_version INTEGER, to_version INTEGER, cursor INTEGER NOT NULL, refused TEXT NOT NULL, created_at TEXT NOT NULL,
-    versions TEXT NOT NULL DEFAULT '[]');
+    versions TEXT NOT NULL DEFAULT '[]', changes TEXT NOT NULL DEFAULT '[]');
   CREATE INDEX IF NOT EXISTS audit_people ON audit (id) WHERE ${AUDITED.people};
   CREATE INDEX IF NOT EXISTS audit_refused ON audit (id) WHERE ${AUDITED.refused};
 `;
@@ -57,6 +57,7 @@ const ADDED_COLUMNS = [
       UPDATE versions SET status = 'stable' WHERE EXISTS (SELECT 1 FROM lines WHERE lines.line = versions.line AND stable = version)`,
   },
   { table: "audit", column: "versions", add: "ALTER TABLE audit ADD COLUMN versions TEXT NOT NULL DEFAULT '[]'" },
+  { table: "audit", column: "changes", add: "ALTER TABLE audit ADD COLUMN changes TEXT NOT NULL DEFAULT '[]'" },
 ];
 
 const InFlight = z.object({
@@ -66,6 +67,7 @@ const InFlight = z.object({
 
 const Versions = z.array(z.number());
 const Refused = z.array(RefusedEvent);
+const Changes = z.array(z.object({ setting: z.string(), before: z.string().nullable(), after: z.string().nullable() }));
 
 /** Of the rows of a page, in UTF-16 units: 100 of the largest that come in are more than an object may answer at once. */
 const MOST_PAGE = 12_000_000;
@@ -85,6 +87,7 @@ type AuditRecord = {
   refused: string;
   created_at: string;
   versions: string;
+  changes: string;
 };
 
 export class AgentStore {
@@ -321,9 +324,10 @@ export class AgentStore {
     this.#sql.exec("UPDATE versions SET status = ? WHERE line = ? AND version = ?", status, line, version);
   }
 
-  insertAudit({ line, move, actor, reason, from, to, versions, cursor, refused, createdAt }: Omit<AuditRow, "id">): void {
-    const values = [line, move, actor, reason, from, to, cursor, JSON.stringify(refused), createdAt, JSON.stringify(versions)];
-    this.#sql.exec("INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values);
+  insertAudit({ line, move, actor, reason, from, to, cursor, createdAt, ...lists }: Omit<AuditRow, "id">): void {
+    const [refused, versions, changes] = [lists.refused, lists.versions, lists.changes].map((list) => JSON.stringify(list));
+    const values = [line, move, actor, reason, from, to, cursor, refused, createdAt, versions, changes];
+    this.#sql.exec("INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ...values);
   }
 
   /** Newest first, below `before`: of everything, or of a part, of one line or one version. */
@@ -338,12 +342,13 @@ export class AgentStore {
     const where = wanted.map(([condition]) => condition).join(" AND ");
     const query = `SELECT * FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`;
     const rows = this.#sql.exec<AuditRecord>(query, ...wanted.flatMap(([, ...values]) => values), limit);
-    return pageOf(rows, ({ refused }) => refused.length).map(({ from_version, to_version, versions, refused, created_at, ...row }) => ({
+    return pageOf(rows, ({ refused }) => refused.length).map(({ from_version, to_version, created_at, ...row }) => ({
       ...row,
       from: from_version,
       to: to_version,
-      versions: Versions.parse(JSON.parse(versions)),
-      refused: Refused.parse(JSON.parse(refused)),
+      versions: Versions.parse(JSON.parse(row.versions)),
+      refused: Refused.parse(JSON.parse(row.refused)),
+      changes: Changes.parse(JSON.parse(row.changes)),
       createdAt: created_at,
     }));
   }

@@ -101,9 +101,31 @@ export const keys = sqliteTable(
     /** Null: no limit. */
     requestsPerMinute: integer("requests_per_minute"),
     rotatedAt: integer("rotated_at"),
+    /** The id of the key that made it; null of those that came with the installation, and of those from before it was kept. */
+    createdBy: text("created_by"),
   },
-  (table) => [uniqueIndex("keys_hash").on(table.hash)],
+  (table) => [
+    uniqueIndex("keys_hash").on(table.hash),
+    // What a key has made, to be revoked with it.
+    index("keys_created_by").on(table.createdBy),
+  ],
 );
+
+export const DEPLOYMENT_MOVES = ["makeKey", "rotateKey", "revokeKey", "deleteAgent"] as const;
+
+/** Who did what to keys and to whole agents; what is done within an agent is in its AgentObject. */
+export const deploymentAudit = sqliteTable("deployment_audit", {
+  id: integer("id").primaryKey({ autoIncrement: true }),
+  move: text("move", { enum: DEPLOYMENT_MOVES }).notNull(),
+  /** A key's kind and id. */
+  actor: text("actor").notNull(),
+  /** Id of a key, or name of an agent. */
+  subject: text("subject").notNull(),
+  detail: text("detail").notNull(),
+  /** What the subject reaches, as of a key: only who reaches all of it is told. Null: every agent. */
+  agents: text("agents", { mode: "json" }).$type<string[]>(),
+  createdAt: integer("created_at").notNull(),
+});
 
 /** People at the dashboard, by the SHA-256 of what their cookie holds. A login is worth what its key is worth. */
 export const logins = sqliteTable("logins", {

@@ -4,7 +4,7 @@ import { Parameters } from "../openai/request.ts";
 import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
 import { AuditQuery, EventsQuery, LinesQuery, SettingsRequest, VersionsQuery } from "../routes/api-agents.ts";
-import { KeyRequest } from "../routes/api-keys.ts";
+import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
 import { PlaygroundRequest } from "../routes/api-playground.ts";
@@ -17,7 +17,7 @@ import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
-import { LineQuery } from "../routes/params.ts";
+import { BackwardPage, LineQuery } from "../routes/params.ts";
 
 export type Operation = {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
@@ -142,7 +142,8 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: "/api/keys", summary: "The keys whose agents the asking key reaches, newest first" },
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
-  { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once" },
+  { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once, and with it what it has made", query: RevokeQuery },
+  { method: "get", path: "/api/audit", summary: "Who made, rotated or revoked which key, newest first", query: BackwardPage },
   { method: "get", path: "/api/users", summary: "The id of a user, by key and name", query: WhoQuery },
   {
     method: "delete",

@@ -1,19 +1,22 @@
-/** /api/keys: who may ask, for which agents, how often, and until when. A key is shown once, when it is made. */
+/** /api/keys: who may ask, for which agents, how often, until when, and who made it so. A key is shown once, when it is made. */
 import { z } from "zod";
-import type { ListedKey } from "../../shared/api.ts";
+import type { ListedKey, RevokedKey } from "../../shared/api.ts";
 import { AppError } from "../../shared/errors.ts";
 import { sha256 } from "../../shared/digest.ts";
-import { insertKey, readKey, readKeys, revokeKey, rotateKey, type KeyRow } from "../db/keys.ts";
+import type { NewMove } from "../db/deployment-audit.ts";
+import { insertKey, keysMadeBy, readKey, readKeys, revokeKeys, rotateKey, type KeyRow } from "../db/keys.ts";
 import { KEY_KINDS, type KeyKind } from "../db/schema.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { forgetKey } from "../middleware/auth.ts";
 import { randomHex } from "../session/identity.ts";
 import { AgentPattern, covers } from "../scope.ts";
+import { actorOf, found, queryOf } from "./params.ts";
 import type { Context } from "hono";
 
 const SECRET_BYTES = 24;
 const ID_DIGITS = 12;
+const MOST_DETAIL = 500; // characters of a key's agents in the audit
 
 export const KeyRequest = z.strictObject({
   kind: z.enum(KEY_KINDS),
@@ -23,6 +26,9 @@ export const KeyRequest = z.strictObject({
   expiresAt: z.iso.datetime().optional(),
   requestsPerMinute: z.number().int().min(1).max(1_000_000).optional(),
 });
+
+/** `made=true`: with the key, all that it has made, and what those have made. */
+export const RevokeQuery = z.strictObject({ made: z.enum(["true", "false"]).default("false") });
 
 export function mountKeys(app: App): void {
   app.get("/api/keys", async (context) => {
@@ -57,8 +63,9 @@ export function mountKeys(app: App): void {
       createdAt: Date.now(),
       rotatedAt: null,
       revokedAt: null,
+      createdBy: context.var.key.id,
     };
-    await insertKey(context.env.DB, row);
+    await insertKey(context.env.DB, row, moveOf(context, "makeKey", row));
     return context.json({ ...toListed(row), key: secret }, 201);
   });
 
@@ -68,20 +75,44 @@ export function mountKeys(app: App): void {
     await requireWithin(context, row);
     const secret = newSecret(row.kind);
     const rotated = { hash: await sha256(secret), rotatedAt: Date.now() };
-    await rotateKey(context.env.DB, row.id, rotated);
+    await rotateKey(context.env.DB, row.id, rotated, moveOf(context, "rotateKey", row));
     forgetKey(row.hash);
     return context.json({ ...toListed({ ...row, ...rotated }), key: secret });
   });
 
   app.delete("/api/keys/:key", async (context) => {
     const row = await requireKeyRow(context);
-    if (row.id === context.var.key.id)
-      throw new AppError("input/invalid", `key ${row.id}: another than the asking one expected, lest nobody be left to ask`);
-    const revokedAt = row.revokedAt ?? Date.now();
-    await revokeKey(context.env.DB, row.id, revokedAt);
-    forgetKey(row.hash);
-    return context.json(toListed({ ...row, revokedAt }));
+    const { made } = queryOf(context, RevokeQuery);
+    const also = made === "true" ? await keysMadeBy(context.env.DB, row.id) : [];
+    const revoked = [row, ...also];
+    if (revoked.some(({ id }) => id === context.var.key.id))
+      throw new AppError(
+        "input/invalid",
+        `key ${row.id}: another than the asking one${made === "true" ? ", and than the one that made it," : ""} expected, lest nobody be left to ask`,
+      );
+    const open = revoked.filter(({ revokedAt }) => revokedAt === null);
+    await revokeKeys(
+      context.env.DB,
+      open.map((each) => moveOf(context, "revokeKey", each)),
+    );
+    for (const { hash } of open) forgetKey(hash);
+    const ids = new Set(open.map(({ id }) => id));
+    const listed = (await readKeys(context.env.DB)).filter(({ id }) => revoked.some((each) => each.id === id)).map(toListed);
+    const answer: RevokedKey = {
+      ...found(
+        listed.find(({ id }) => id === row.id),
+        `key ${row.id}`,
+      ),
+      also: listed.filter(({ id }) => id !== row.id && ids.has(id)),
+    };
+    return context.json(answer);
   });
+}
+
+/** For the audit: what a key is, by its fields. */
+function moveOf(context: Context<AppEnv>, move: NewMove["move"], { id, kind, name, agents }: KeyRow): NewMove {
+  const reach = agents === null ? "every agent" : agents.join(", ").slice(0, MOST_DETAIL);
+  return { move, actor: actorOf(context), subject: id, detail: `${kind} key ${name} of ${reach}`, agents, createdAt: Date.now() };
 }
 
 /** The key named in the path. @throws {input/notFound} also for one that is out of the asking key's scope */
@@ -105,7 +136,7 @@ function lesser(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
-function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt }: KeyRow): ListedKey {
+function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expiresAt, rotatedAt, revokedAt, createdBy }: KeyRow): ListedKey {
   const shown = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
   return {
     ...{ id, kind, name, agents, requestsPerMinute },
@@ -113,6 +144,7 @@ function toListed({ id, kind, name, agents, requestsPerMinute, createdAt, expire
     expiresAt: shown(expiresAt),
     rotatedAt: shown(rotatedAt),
     revokedAt: shown(revokedAt),
+    createdBy,
   };
 }
 

@@ -15,7 +15,7 @@ function storeOfFour(): AgentStore {
     const manifest = { ...manifestOf({ agent: "old", baseDigest: DIGEST }), hints: [LARGE] };
     store.insertVersion({ ...manifest, version, policyDigest: DIGEST, createdAt }, "superseded");
     const refused = [{ eventId: "e1", code: "hint/none", detail: LARGE }];
-    const moved = { from: null, to: version, versions: [], cursor: 0, refused, createdAt };
+    const moved = { from: null, to: version, versions: [], cursor: 0, refused, changes: [], createdAt };
     store.insertAudit({ line: "shared", move: "advance", actor: "trainer:k", reason: null, ...moved });
   }
   return store;

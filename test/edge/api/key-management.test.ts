@@ -54,7 +54,7 @@ describe("a key", () => {
     const listed = body.keys.find(({ id }: Made) => id === made.id);
     expect(listed).toEqual({
       ...{ id: made.id, kind: "client", name: "app", agents: null, requestsPerMinute: null },
-      ...{ createdAt: expect.any(String), expiresAt: null, rotatedAt: null, revokedAt: null },
+      ...{ createdAt: expect.any(String), expiresAt: null, rotatedAt: null, revokedAt: null, createdBy: expect.stringMatching(/^key_/) },
     });
     expect(JSON.stringify(body)).not.toContain(made.key);
   });
