@@ -28,6 +28,7 @@ export const ERROR_TRAITS = {
   "policy/unknown": { ...INPUT, status: 404 },
   "policy/stale": { status: 409, retryable: true, exitCode: 1 },
   "policy/missing": { status: 409, retryable: false, exitCode: 1 },
+  "policy/busy": { status: 503, retryable: true, exitCode: 1 },
   "lease/lost": { status: 409, retryable: false, exitCode: 1 },
   "lease/twin": { status: 409, retryable: false, exitCode: 2 },
   "policy/digest": { ...INPUT, status: 422 },

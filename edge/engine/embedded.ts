@@ -19,6 +19,7 @@ import { invalid } from "../openai/refuse.ts";
 import type { ReadFile } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 import { residentPolicy } from "../policy/resident.ts";
+import { type Place, Turns } from "../policy/turns.ts";
 import type { TurnPolicy, TurnSampling } from "../session/port.ts";
 import { YieldingAnswer } from "../session/yielding-answer.ts";
 import { type Asked, isRead, type YieldingCompletion } from "../session/yielding-turn.ts";
@@ -33,6 +34,9 @@ export function createEmbeddedEngine(bucket: R2Bucket): Engine {
   const readFile = fileReader(bucket);
   return { prepare: (turn) => prepare(turn, readFile) };
 }
+
+/** Of the isolate, as the policy is. */
+const turns = new Turns();
 
 type Bound = Pick<Env, "ARTIFACTS" | "BASE_DIGEST">;
 
@@ -85,7 +89,35 @@ function policyOf({ ARTIFACTS, BASE_DIGEST: baseDigest }: Bound): Promise<Policy
   return residentPolicy({ kernelModule, baseDigest, readFile: fileReader(ARTIFACTS) });
 }
 
+/** Takes its place before the prompt is encoded: what is refused because many wait costs little. */
 async function prepare(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
+  const place = turns.enter(turn.keyId, { bounded: !turn.goesOn });
+  try {
+    const prepared = await prepareAnswer(turn, readFile);
+    return { answer: (signal) => inTurn(place, prepared.answer(signal), signal) };
+  } catch (thrown) {
+    turns.leave(place);
+    throw thrown;
+  }
+}
+
+function inTurn(place: Place, { steps, prompted }: EngineAnswer, signal: AbortSignal): EngineAnswer {
+  return { steps: stepsInTurn(place, steps, signal), prompted };
+}
+
+async function* stepsInTurn(place: Place, steps: EngineAnswer["steps"], signal: AbortSignal): EngineAnswer["steps"] {
+  await turns.wait(place, signal);
+  try {
+    for await (const step of steps) {
+      turns.touch(place);
+      yield step;
+    }
+  } finally {
+    turns.leave(place);
+  }
+}
+
+async function prepareAnswer(turn: EngineTurn, readFile: ReadFile): Promise<PreparedAnswer> {
   const { tools, sampling, seed, cacheKey } = turn;
   const { line, version, policyDigest, adapter, baseDigest, defaults, answering } = turn.policy;
   const policy = await residentPolicy({ kernelModule, baseDigest, readFile });

@@ -17,6 +17,10 @@ export type EngineTurn = {
   readonly seed: number;
   /** The conversation whose KV cache is continued, where the engine keeps one by name. */
   readonly cacheKey: string;
+  /** The API key that asks: where answers wait for each other, keys take turns. */
+  readonly keyId: string;
+  /** A turn of an answer that has begun: it is not refused because many wait. */
+  readonly goesOn: boolean;
 };
 
 /** Log-prob of a token for the client's eyes, with its alternatives. */
@@ -78,6 +82,6 @@ export type EngineAnswer = {
 export type PreparedAnswer = { readonly answer: (signal: AbortSignal) => EngineAnswer };
 
 export interface Engine {
-  /** @throws {input/invalid} {input/unsupported} for a turn that it cannot answer */
+  /** @throws {input/invalid} {input/unsupported} for a turn that it cannot answer, {auth/limited} {policy/busy} where too many wait */
   prepare(turn: EngineTurn): Promise<PreparedAnswer>;
 }

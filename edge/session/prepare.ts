@@ -15,13 +15,21 @@ export type PreparedTurn = PreparedAnswer & {
   readonly seed: number;
 };
 
-/** @throws {input/invalid} {input/unsupported} for a turn that the agent's engine cannot answer */
-export async function prepareTurn(env: Env, request: TurnRequest, policy: TurnPolicy): Promise<PreparedTurn> {
+/**
+ * @param bound the version that answers, and whether the turn is of an answer that has begun
+ * @throws {input/invalid} {input/unsupported} for a turn that the agent's engine cannot answer, {auth/limited} {policy/busy} where too many wait
+ */
+export async function prepareTurn(
+  env: Env,
+  request: TurnRequest,
+  { policy, goesOn }: { policy: TurnPolicy; goesOn: boolean },
+): Promise<PreparedTurn> {
   const messages = withInstructions(request.instructions, request.messages);
   const { tools, notes, sampling, session, metadata } = request;
   const { seed = newSeed() } = sampling;
   const engine = engineFor(env, request, policy);
-  const prepared = await engine.prepare({ messages, tools, notes, sampling, policy, seed, cacheKey: session.sessionId });
+  const named = { cacheKey: session.sessionId, keyId: session.keyId, goesOn };
+  const prepared = await engine.prepare({ messages, tools, notes, sampling, policy, seed, ...named });
   checkRecord({ messages, tools, metadata });
   return { ...prepared, messages, seed };
 }

@@ -81,7 +81,7 @@ export class TurnRun {
     const { session, policies } = this.#request;
     const policy = this.#place.policy ?? choosePolicy(session.sessionId, store.pinned(), policies);
     const messages = unfold(this.#request, store.ledger);
-    const prepared = await prepareTurn(env, { ...this.#request, messages }, policy);
+    const prepared = await prepareTurn(env, { ...this.#request, messages }, { policy, goesOn: this.#place.policy !== undefined });
     const opened = await this.#record(prepared, policy);
     const running = { prepared, opened, baseDigest: policy.baseDigest };
     try {
