@@ -152,7 +152,7 @@ const UNCASED = "[\\p{Lo}\\p{M}ー]";
 export const EXCLAMATIONS: ReadonlySet<string> = new Set(
   (
     "absolutely amazing annoying awesome awful bingo bravo brilliant cheers congrats cool damn definitely delicious disappointing disgusting dreadful duh eww exactly excellent fantastic gosh hooray horrible hurray " +
-    "idiots indeed insane meh mmm neat nonsense omg ouch outrageous pathetic phew ridiculous rubbish super sweet tasty terrible typical ugh unbelievable useless voila whoah wonderful yay yeah yep yuck yum yummy yup"
+    "idiots indeed insane meh mmm neat nonsense omg ouch outrageous pathetic phew ridiculous rubbish super sure sweet tasty terrible typical ugh unbelievable useless voila whoah wonderful yay yeah yep yuck yum yummy yup"
   ).split(" "),
 );
 

@@ -1,6 +1,7 @@
 /**
- * A correction that the user words outright, right after the call that it is about: "No, the number of rooms should be 2." Whoever says so much is not to
- * be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge afterwards.
+ * A correction that can be told from its words alone, right after the call that it is about: "No, the number of rooms should be 2.", "Gravel, not city!" Whoever
+ * says so much is not to be answered with the same mistake once more, and no judge has heard it by then. What says less is left to the policy, and to the judge
+ * afterwards.
  */
 import type { ChatMessage, ToolDefinition } from "../chat.ts";
 import type { Held } from "../held-notes.ts";
@@ -16,9 +17,9 @@ import { spelledTruth } from "../speech/truth.ts";
 import { isWanted } from "../speech/wanted.ts";
 import { wordsOf } from "../speech/words.ts";
 import type { Heard } from "../yielding.ts";
+import { isAgainst } from "./against.ts";
 import { groundedCandidates } from "./candidates.ts";
 import { type Called, chosenCorrection } from "./chosen.ts";
-import { isAgainst } from "./against.ts";
 import { heldText } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
@@ -36,25 +37,33 @@ export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const tool = call === undefined ? undefined : findTool(tools, call.name);
   if (tool === undefined) return undefined;
   const words = wishfulWords(last.content ?? "");
-  const hint = ANOTHER.test(words) ? undefined : hintIn(words, { before, answered: following, tool, call });
+  if (ANOTHER.test(words)) return undefined;
+  const called = { before, answered: following, tool, call };
+  const hint = named(words, called) ?? allowed(words, called);
   return hint === undefined ? undefined : { tool: tool.function.name, parameter: hint.parameter, value: hint.value };
 }
 
-function hintIn(words: string, called: Called): Hint | undefined {
-  const { before, answered, tool, call } = called;
-  const isNamed = parametersNamed(words, readParameters(tool)).length > 0;
+/** Of a parameter that the words name: its one value there, or the call's own where they insist on that. */
+function named(words: string, { before, answered, tool, call }: Called): Hint | undefined {
+  if (parametersNamed(words, readParameters(tool)).length === 0) return undefined;
   const exchange = { nextState: [{ role: "user" as const, content: words }], tools: [tool], answered };
-  const [only, ...more] = isNamed ? groundedCandidates({ exchange, turn: { payload: { messages: before } } }) : [];
-  const hint = only?.hint ?? (isNamed ? insisted(words, { tool, call }) : undefined);
+  const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
+  const hint = only === undefined ? insisted(words, { tool, call }) : only.hint;
   const parameter = hint === undefined ? undefined : findParameter(tool, hint.parameter);
-  if (hint !== undefined && parameter !== undefined && more.length === 0 && isPlain(words, { parameter, value: hint.value })) return hint;
-  if (!(isAgainst(words) || WISHES.test(words)) || UNPLAIN.test(words)) return undefined;
-  const chosen = chosenCorrection(words, called);
-  const about = chosen === undefined ? undefined : findParameter(tool, chosen.parameter);
-  const isClosed =
-    about !== undefined && (about.kind === "boolean" || about.allowed.length > 0 || writtenForm(chosen?.value ?? "") !== undefined);
-  const isWhole = isClosed || standsAlone(words, chosen?.value ?? "");
-  return isWhole ? chosen : undefined;
+  if (hint === undefined || parameter === undefined || more.length > 0) return undefined;
+  return isPlain(words, { parameter, value: hint.value }) ? hint : undefined;
+}
+
+/** Of words against the call, or that wish for something: the only correction that they allow. */
+function allowed(words: string, called: Called): Hint | undefined {
+  if (!(isAgainst(words) || WISHES.test(words)) || UNPLAIN.test(words) || EITHER.test(words)) return undefined;
+  const hint = chosenCorrection(words, called);
+  const parameter = hint === undefined ? undefined : findParameter(called.tool, hint.parameter);
+  if (hint === undefined || parameter === undefined) return undefined;
+  const isOfFew = parameter.kind === "boolean" || parameter.allowed.length > 0 || writtenForm(hint.value) !== undefined;
+  // "They do not serve alcohol" tells of a place, and wishes for the other.
+  if (parameter.kind === "boolean" && /^false$/i.test(hint.value) && TELLS_NOT.test(words)) return undefined;
+  return (isOfFew && !isBlamed(words, hint.value)) || standsAlone(words, hint.value) ? hint : undefined;
 }
 
 /** What the words ask for that the call has already, of the one parameter that they name: it stays so. */
@@ -65,6 +74,13 @@ function insisted(words: string, { tool, call }: { tool: ToolDefinition; call: C
   return isWanted(words, { parameter, value }, parameter.allowed) ? { parameter: parameter.name, value } : undefined;
 }
 
+/** "That's pretty expensive" wishes for nothing expensive. */
+function isBlamed(words: string, value: string): boolean {
+  return new RegExp(`\\b(?:too|pretty|so|very|quite|rather|really|bit) ${escapeRegExp(value)}(?![\\p{L}\\p{N}])`, "iu").test(words);
+}
+
+const TELLS_NOT = /\b(?:do|does|did)(?:n['’]t| not)\b/i;
+const EITHER = /\b(?:or|either|whether|whatever)\b/i;
 // Words by which something is wished for that was not asked for yet, and those that begin something else.
 const WISHES = /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please)\b/i;
 const ANOTHER =

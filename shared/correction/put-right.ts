@@ -2,6 +2,7 @@
 import type { Held, Said } from "../held-notes.ts";
 import { escapeRegExp } from "../regexp.ts";
 import { argumentText, findTool, sameCall, sameText } from "../speech/calls.ts";
+import { mayBeMeant } from "../speech/given.ts";
 import { type MentionedValue, mentions, namesTopic } from "../speech/mention.ts";
 import { findParameter, type Parameter } from "../speech/parameters.ts";
 import { clausesOf } from "../speech/sentences.ts";
@@ -66,9 +67,9 @@ function argumentsDue(
     const [parameter, value] = [findParameter(owner, name), argumentText(call.arguments[name])];
     if (parameter === undefined || call.arguments[name] === undefined)
       return parameter === undefined || isMore || namesTopic(words, parameter);
+    if (namesTopic(words, parameter)) return true;
     if (isStray(words, { parameter, value }, [corrected.value, heldText(called, corrected.parameter) ?? ""])) return false;
-    const isTold = parameter.kind !== "boolean" && mentions(words, { parameter, value });
-    return isMore || isTold || namesTopic(words, parameter);
+    return isMore || isTold(words, { parameter, value });
   };
   const names = Object.keys({ ...before, ...call.arguments });
   const source = (name: string): Calling["arguments"] =>
@@ -83,9 +84,21 @@ function argumentsDue(
 function isStray(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }, corrected: readonly string[]): boolean {
   if (parameter.kind === "boolean" || parameter.allowed.length > 0) return false;
   if (corrected.some((each) => containsPhrase(wordsOf(each), wordsOf(value)))) return true;
-  if (!isAgainst(words) || writtenForm(value) !== undefined || !containsPhrase(wordsOf(words), wordsOf(value))) return false;
+  if (!isAgainst(words) || writtenForm(value) !== undefined || !words.includes(value)) return false;
   return !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words) || !/^["“]?[\p{Lu}\p{N}]/u.test(value);
 }
+
+/** Whether the words have the value, may mean it ("on Sunday"), or have a word that one of its words begins like: "a comic one" for Comedy. */
+function isTold(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }): boolean {
+  if (parameter.kind === "boolean") return false;
+  if (mentions(words, { parameter, value })) return true;
+  if (mayBeMeant([{ role: "user", content: words }], { parameter, value, args: {} })) return true;
+  const begins = (word: string): string => word.slice(0, ALIKE);
+  const said = new Set(wordsOf(words).map(begins));
+  return writtenForm(value) === undefined && wordsOf(value).some((word) => word.length >= ALIKE && said.has(begins(word)));
+}
+
+const ALIKE = 4; // letters
 
 /** Whether a clause is about something else than the correction: what it asks for may be in any argument. */
 function saysMore(words: string, said: { parameter: Parameter; value: string }): boolean {
