@@ -13,6 +13,8 @@ export type Paging<Page, Item> = {
   readonly after: (item: Item) => Readonly<Record<string, string | number>>;
   /** Items of a full page; null where a page may be shorter and yet not the last. */
   readonly size: number | null;
+  /** Whether nothing can come after an item; where it is left out, that is found out by asking. */
+  readonly isEnd?: (item: Item) => boolean;
 };
 
 export type Pages<Page, Item> = Resource<Page> & {
@@ -29,7 +31,8 @@ export const VERSION_PAGING: Paging<VersionPage, ListedVersion> = {
   itemsOf: ({ versions }) => versions,
   idOf: ({ version }) => version,
   after: ({ version }) => ({ before: version }),
-  size: 100,
+  size: null, // fewer come where they are large
+  isEnd: ({ version }) => version === 0,
 };
 
 /** Turns of an agent, the newest first. */
@@ -144,6 +147,7 @@ export function refreshed<Page, Item>(
   return { path, items: [...page, ...before.items.slice(place + 1)], ended: before.ended };
 }
 
-function isLast<Page, Item>(items: readonly Item[], { size }: Paging<Page, Item>): boolean {
-  return items.length < (size ?? 1);
+function isLast<Page, Item>(items: readonly Item[], { size, isEnd }: Paging<Page, Item>): boolean {
+  const last = items.at(-1);
+  return items.length < (size ?? 1) || (last !== undefined && isEnd?.(last) === true);
 }

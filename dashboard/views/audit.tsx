@@ -19,7 +19,8 @@ const PAGING: Paging<{ audit: AuditRow[] }, AuditRow> = {
   itemsOf: ({ audit }) => audit,
   idOf: ({ id }) => id,
   after: ({ id }) => ({ before: id }),
-  size: 50,
+  size: null, // fewer come where they are large
+  isEnd: ({ id }) => id === 1,
 };
 
 const SHOWN = {

@@ -3,6 +3,7 @@ import { z, type ZodType } from "zod";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { type Drawn, Temperature, TopP } from "../../shared/sampling.ts";
 import { parseWith } from "../http-errors.ts";
 import type { TurnSampling } from "../session/port.ts";
@@ -94,6 +95,9 @@ export function parseParameters<Value>(body: unknown, { schema, known }: { schem
     );
   checkDepth(body);
   checkParameters({ ...body }, known);
+  // zod's records leave such a member out without a word.
+  if ("metadata" in body && isRecord(body.metadata) && Object.hasOwn(body.metadata, "__proto__"))
+    throw invalid("metadata", "names other than __proto__ expected, which is no name to JavaScript; call it otherwise");
   return parseWith(schema, body);
 }
 

@@ -31,6 +31,17 @@ describe("refreshed", () => {
   });
 });
 
+describe("a page of what may be large", () => {
+  const large: Paging<readonly number[], number> = { ...paging, size: null, isEnd: (item) => item === 0 };
+  const first = (page: readonly number[]) => refreshed(undefined, { path: "p", page, paging: large });
+
+  it("is not the last for being short, but where it holds the end or nothing", () => {
+    expect(first([9])).toMatchObject({ ended: false });
+    expect(first([1, 0])).toMatchObject({ ended: true });
+    expect(first([])).toMatchObject({ ended: true });
+  });
+});
+
 describe("readAll", () => {
   it("asks for each page behind the last one's end, with what was asked for at first, until one is not full", async () => {
     const asked: string[] = [];
