@@ -11,6 +11,7 @@ import { rateLimit } from "./middleware/rate-limit.ts";
 import { bodyLimit } from "./middleware/limits.ts";
 import { requestId } from "./middleware/request-id.ts";
 import { mountPages } from "./pages.ts";
+import { mountAgentDeletion } from "./routes/api-agent-deletion.ts";
 import { mountAgents } from "./routes/api-agents.ts";
 import { mountDeploymentAudit } from "./routes/api-audit.ts";
 import { mountKeys } from "./routes/api-keys.ts";
@@ -59,6 +60,7 @@ export function createApp(): App {
   for (const mount of [mountCompletions, mountResponses, mountModels, mountFeedback]) mount(app);
   for (const mount of [
     mountAgents,
+    mountAgentDeletion,
     mountRelease,
     mountQuarantine,
     mountReview,

@@ -5,6 +5,7 @@
 import type { Agent } from "./agent.ts";
 import type {
   AuditRow,
+  DeletedAgent,
   DeploymentMove,
   EngineState,
   ListedKey,
@@ -73,6 +74,7 @@ export const API = {
   agent: route<Agent>()("GET", AGENT),
   putAgent: route<Agent, Settings>()("PUT", AGENT),
   patchAgent: route<Agent, Settings>()("PATCH", AGENT),
+  deleteAgent: route<DeletedAgent>()("DELETE", AGENT),
   pause: route<{ learning: boolean }>()("POST", `${AGENT}/pause`),
   resume: route<{ learning: boolean }>()("POST", `${AGENT}/resume`),
   engine: route<EngineState>()("GET", `${AGENT}/engine`),

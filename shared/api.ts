@@ -246,6 +246,9 @@ export type ListedKey = {
 /** A key that is revoked; `also`: those that it had made, directly or through others, and that were revoked with it. */
 export type RevokedKey = ListedKey & { readonly also: readonly ListedKey[] };
 
+/** An agent that is gone, with how many sessions and events of it, and the ids of the keys that reached it alone, which were revoked. */
+export type DeletedAgent = { readonly agent: string; readonly sessions: number; readonly events: number; readonly keys: readonly string[] };
+
 /** What was done with a key or with a whole agent. */
 export type DeploymentMove = {
   readonly id: number;

@@ -1,4 +1,4 @@
-/** Who did what with keys, newest first. */
+/** Who did what with keys and whole agents, newest first. */
 import { API } from "../../shared/api-routes.ts";
 import type { DeploymentMove, ListedKey } from "../../shared/api.ts";
 import { time } from "../format.ts";

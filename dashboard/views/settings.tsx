@@ -7,6 +7,7 @@ import { mergePatchOf } from "../../shared/merge-patch.ts";
 import type { AgentView } from "../agent-page.tsx";
 import { ApiError, send } from "../api.ts";
 import { engineFormOf, engineOf } from "../engine-form.ts";
+import { DeleteAgent } from "../parts/delete-agent.tsx";
 import { EngineFields, EngineNow } from "../parts/engine-fields.tsx";
 import { Field } from "../parts/field.tsx";
 import { NumberField, Refused, type RefusedSetting, Switch } from "../parts/fields.tsx";
@@ -34,6 +35,7 @@ export function Settings({ agent, onChanged }: AgentView) {
           <>
             <Form key={JSON.stringify(settings)} agent={agent} settings={settings} saved={saved} onSaved={changed} />
             {settings.engine.kind !== "embedded" && <EngineNow key={JSON.stringify(settings.engine)} agent={agent} />}
+            <DeleteAgent agent={agent} onDeleted={onChanged} />
           </>
         )}
       </Loaded>

@@ -29,6 +29,7 @@ import type { Env } from "../env.ts";
 import { AgentEngine, engineBaseOf } from "./agent-engine.ts";
 import { EngineLine } from "./engine-line.ts";
 import { Deletion, sumForgotten, type ForgetRequest, type ForgottenUser } from "./deletion.ts";
+import { eraseAgent } from "./erasure.ts";
 import { Lineage } from "./lineage.ts";
 import { keptOf, lineHead } from "./line-head.ts";
 import { Lines } from "./lines.ts";
@@ -143,6 +144,10 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     return this.#store.readAgent();
   }
 
+  async erase(): Promise<void> {
+    await eraseAgent({ ctx: this.ctx, env: this.env, store: this.#store, engine: this.#engine });
+  }
+
   async head(line: string): Promise<LineHead | undefined> {
     const agent = this.#store.readAgent();
     const state = this.#lines.read(line);
@@ -194,10 +199,7 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
   }
 
   async release(line: string): Promise<Release | undefined> {
-    const shown = this.#trials.read(line, Date.now());
-    if (shown === undefined) return undefined;
-    const answering = shown.canary === null ? [shown.stable] : [shown.stable, shown.canary.version];
-    return { ...shown, faults: await this.#files.faults(line, answering) };
+    return this.#files.told(line, this.#trials.read(line, Date.now()));
   }
 
   async advance(line: string, request: CursorAdvance, trainer: Trainer): Promise<AdvanceResult | Lost | undefined> {

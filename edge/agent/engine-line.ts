@@ -102,6 +102,12 @@ export class EngineLine {
     for (const reason of failures) this.#lines.touch(SHARED_LINE, "engine", { actor: ENGINE_ACTOR, reason });
   }
 
+  /** Unloads all that can be: the agent is to be no more. What could not be stays with the engine. */
+  async unloadAll(): Promise<void> {
+    const engine = this.#settings();
+    if (engine !== undefined) await this.#engine.sweep(engine, new Set(), Number.POSITIVE_INFINITY);
+  }
+
   /** When to look again; undefined where nothing is loaded that could be unloaded. */
   sweepAt(now: number): number | undefined {
     return this.#engine.sweepAt(now);

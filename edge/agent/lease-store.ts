@@ -37,6 +37,15 @@ export class LeaseStore {
     return { ...answer, waiting: this.#waitingFor(request.key) };
   }
 
+  last(): LeaseState {
+    return this.#read();
+  }
+
+  /** No lease up to this one is given any more. */
+  skip(token: number): void {
+    this.#write({ ...NO_LEASE, token });
+  }
+
   /** Whether it was the current one. */
   end(token: number, key: string): boolean {
     const state = this.#read();

@@ -136,6 +136,8 @@ export interface AgentPort {
   loadAdapter(line: string, version: number): Promise<LoadResult>;
   engine(): Promise<EngineState | undefined>;
   read(): Promise<Agent | undefined>;
+  /** The end of the agent: from now on it answers nobody, and nothing is left of it here. */
+  erase(): Promise<void>;
   head(line: string): Promise<LineHead | undefined>;
   /** What a user's own line answers with; undefined where the agent's users have none. */
   own(user: string): Promise<OwnLine | undefined>;

@@ -310,6 +310,18 @@ export class AgentStore {
     return rows.flatMap(({ digest }) => digest ?? []);
   }
 
+  /** Digests of the weights of every version. */
+  allWeights(): string[] {
+    const query = "SELECT DISTINCT json_extract(record, '$.adapter.weightsDigest') AS digest FROM versions";
+    const rows = this.#sql.exec<{ digest: string | null }>(query).toArray();
+    return rows.flatMap(({ digest }) => digest ?? []);
+  }
+
+  /** Its tables are gone: there is no agent. */
+  forget(): void {
+    this.#created = false;
+  }
+
   /** Whether a version has these weights that is not deleted. */
   hasWeights(digest: string): boolean {
     const query = "SELECT 1 FROM versions WHERE status <> 'deleted' AND json_extract(record, '$.adapter.weightsDigest') = ? LIMIT 1";

@@ -2,6 +2,7 @@
  * Whether what a version answers with is stored: its base, its adapter, and the adapters of those that answer beside it. Looked at before traffic
  * goes to it, since storage may have lost files that were there when it was published; and told of what answers already.
  */
+import type { Release } from "../../shared/api.ts";
 import { BaseManifest, type PolicyVersion } from "../../shared/policy.ts";
 import { getArtifact, storedFault } from "../artifacts.ts";
 import type { Env } from "../env.ts";
@@ -41,8 +42,15 @@ export class StoredFiles {
     return undefined;
   }
 
+  /** A release with what its versions lack. */
+  async told(line: string, release: Omit<Release, "faults"> | undefined): Promise<Release | undefined> {
+    if (release === undefined) return undefined;
+    const { stable, canary } = release;
+    return { ...release, faults: await this.#faults(line, canary === null ? [stable] : [stable, canary.version]) };
+  }
+
   /** Of each of the versions the first file that is not as it was stored; looked at once in a while. */
-  async faults(line: string, versions: readonly number[]): Promise<string[]> {
+  async #faults(line: string, versions: readonly number[]): Promise<string[]> {
     const key = JSON.stringify([line, ...versions]);
     if (this.#told?.key === key && Date.now() - this.#told.at < TOLD_MS) return this.#told.faults;
     const found = versions.flatMap((version) => this.#parts.store.readVersion(line, version) ?? []);

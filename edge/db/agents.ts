@@ -3,6 +3,8 @@ import { and, asc, eq, gte, lt, or, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { AppError } from "../../shared/errors.ts";
 import type { Scope } from "../scope.ts";
+import { remadeStatement } from "./agent-deletions.ts";
+import { runBatch } from "./batch.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that there are, and that a listing shows: trainers ask each of theirs every few seconds. */
@@ -17,7 +19,7 @@ type ListedAgent = typeof agents.$inferSelect;
 
 /** Lists an agent; one that is listed keeps its first time. */
 export async function listAgent(database: D1Database, agent: ListedAgent): Promise<void> {
-  await drizzle(database).insert(agents).values(agent).onConflictDoNothing();
+  await runBatch(database, [drizzle(database).insert(agents).values(agent).onConflictDoNothing(), remadeStatement(database, agent)]);
 }
 
 /** Those that a key reaches, by name. @throws {upstream/unreachable} while the database cannot be read */

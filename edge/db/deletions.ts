@@ -1,12 +1,14 @@
 /** Takes what a user said out of the log. Places stay: `seq` is what cursors count. */
 import { and, eq, gte, inArray, isNull, lte, ne, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
+import { unionAll } from "drizzle-orm/sqlite-core";
 import type { Actor } from "../../shared/api.ts";
 import type { NewEvent } from "../../shared/events.ts";
 import { payloadKey } from "../artifacts.ts";
 import type { Env } from "../env.ts";
 import { runBatch } from "./batch.ts";
-import { deletions, events } from "./schema.ts";
+import { isOfGone } from "./agent-deletions.ts";
+import { agentDeletions, deletions, events } from "./schema.ts";
 import { eraseTurnRows } from "./turn-rows.ts";
 
 type EventLog = Pick<Env, "DB" | "ARTIFACTS">;
@@ -91,13 +93,16 @@ export async function withoutDeleted({ DB }: Pick<EventLog, "DB">, batch: readon
   });
 }
 
-/** Whether a user was deleted at this time or later: what they had said to the agent by then goes. */
+/** Whether a user, or the agent, was deleted at this time or later: what they had said to it by then goes. */
 export async function isDeletedSince(
   { DB }: Pick<EventLog, "DB">,
   { agent, user, at }: { agent: string; user: string; at: number },
 ): Promise<boolean> {
   const later = and(eq(deletions.agent, agent), eq(deletions.user, user), gte(deletions.requestedAt, at));
-  return (await drizzle(DB).select({ user: deletions.user }).from(deletions).where(later)).length > 0;
+  const isGone = and(eq(agentDeletions.agent, agent), isOfGone(at));
+  const users = drizzle(DB).select({ name: deletions.user }).from(deletions).where(later);
+  const agents = drizzle(DB).select({ name: agentDeletions.agent }).from(agentDeletions).where(isGone);
+  return (await unionAll(users, agents)).length > 0;
 }
 
 /** Agents to which what a user said was deleted, and whether nothing of it is left. */

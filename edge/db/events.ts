@@ -10,7 +10,8 @@ import type { Env } from "../env.ts";
 import { payloadKey } from "../artifacts.ts";
 import { runBatch } from "./batch.ts";
 import { DELETED, eraseEvents, isDeletedSince, withoutDeleted } from "./deletions.ts";
-import { deletions, events, turns } from "./schema.ts";
+import { eraseSessions, isOfGone } from "./agent-deletions.ts";
+import { agentDeletions, deletions, events, turns } from "./schema.ts";
 import { turnRowsOf } from "./turn-rows.ts";
 
 type EventRow = typeof events.$inferSelect;
@@ -231,9 +232,16 @@ async function appendBatch(log: EventLog, batch: readonly NewEvent[]): Promise<{
         lte(events.createdAt, deletions.requestedAt),
       ),
     );
-  const [selected, users] = (await runBatch(log.DB, [...statements, highest, late])).slice(-2);
+  const gone = db
+    .selectDistinct({ agent: events.agent, sessionId: events.sessionId })
+    .from(events)
+    .innerJoin(agentDeletions, eq(agentDeletions.agent, events.agent))
+    .where(and(inArray(events.eventId, ids), isOfGone(events.createdAt)));
+  const [selected, users, sessions] = (await runBatch(log.DB, [...statements, highest, late, gone])).slice(-3);
   for (const { agent, user } of users ?? []) await eraseEvents(log, { agent: String(agent), user: String(user) });
-  return { seq: Math.max(0, ...Object.values(selected?.[0] ?? {}).map(Number)), erased: (users ?? []).length > 0 };
+  for (const { agent, session_id: sessionId } of sessions ?? []) await eraseSessions(log, String(agent), [String(sessionId)]);
+  const erased = (users ?? []).length + (sessions ?? []).length > 0;
+  return { seq: Math.max(0, ...Object.values(selected?.[0] ?? {}).map(Number)), erased };
 }
 
 /** A large payload is in R2 before its row exists, so a row that is read always finds it. */

@@ -151,6 +151,17 @@ export const deletions = sqliteTable(
   (table) => [primaryKey({ columns: [table.agent, table.user] })],
 );
 
+/** Agents that were deleted, each as of the last time: what comes late of one is not kept. */
+export const agentDeletions = sqliteTable("agent_deletions", {
+  agent: text("agent").primaryKey(),
+  requestedAt: integer("requested_at").notNull(),
+  actor: text("actor").notNull(),
+  /** Null while something is left to be erased. */
+  finishedAt: integer("finished_at"),
+  /** When an agent of the same name was made: what is of before is of the one that is gone. Null while there is none. */
+  remadeAt: integer("remade_at"),
+});
+
 /** Which agents exist, so that they can be listed. Everything else about an agent is in its AgentObject. */
 export const agents = sqliteTable("agents", {
   name: text("name").primaryKey(),

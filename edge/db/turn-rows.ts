@@ -46,14 +46,14 @@ function sayMore(words: string, where: SQL): SQL {
 
 const AT_ONCE = 50;
 
-/** Takes what a user said to an agent out of both. */
-export async function eraseTurnRows(database: D1Database, { agent, user }: { agent: string; user: string }): Promise<void> {
+/** Takes what a user said to an agent, or all that was said to it, out of both. */
+export async function eraseTurnRows(database: D1Database, { agent, user }: { agent: string; user?: string }): Promise<void> {
   const db = drizzle(database);
   for (;;) {
     const rows = await db
       .select({ seq: turns.seq })
       .from(turns)
-      .where(and(eq(turns.agent, agent), eq(turns.user, user)))
+      .where(and(eq(turns.agent, agent), user === undefined ? undefined : eq(turns.user, user)))
       .limit(AT_ONCE);
     const seqs = rows.map(({ seq }) => seq);
     if (seqs.length === 0) return;

@@ -3,6 +3,7 @@ import { z, type ZodType } from "zod";
 import { Parameters } from "../openai/request.ts";
 import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
+import { AgentDeletionQuery } from "../routes/api-agent-deletion.ts";
 import { AuditQuery, EventsQuery, LinesQuery, SettingsRequest, VersionsQuery } from "../routes/api-agents.ts";
 import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
@@ -68,6 +69,13 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "get", path: AGENT, summary: "An agent with its settings" },
   { method: "put", path: AGENT, summary: "Creates an agent, or replaces all its settings", body: SettingsRequest },
   { method: "patch", path: AGENT, summary: "Changes some settings", body: MergePatch },
+  {
+    method: "delete",
+    path: AGENT,
+    summary: "Deletes an agent with all that it has and all that was said to it",
+    query: AgentDeletionQuery,
+  },
+  { method: "get", path: `${AGENT}/deletion`, summary: "Whether the deletion of an agent is done, or still erasing" },
   { method: "post", path: `${AGENT}/pause`, summary: "Stops learning; serving goes on" },
   { method: "post", path: `${AGENT}/resume`, summary: "Goes on learning" },
   {
@@ -143,7 +151,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
   { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once, and with it what it has made", query: RevokeQuery },
-  { method: "get", path: "/api/audit", summary: "Who made, rotated or revoked which key, newest first", query: BackwardPage },
+  { method: "get", path: "/api/audit", summary: "Who made, rotated or revoked which key and deleted which agent, newest first", query: BackwardPage },
   { method: "get", path: "/api/users", summary: "The id of a user, by key and name", query: WhoQuery },
   {
     method: "delete",

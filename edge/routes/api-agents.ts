@@ -13,6 +13,7 @@ import { mergePatch } from "../../shared/merge-patch.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf } from "../agent/port.ts";
 import { servedArtifact } from "../artifacts.ts";
+import { agentDeletionOf } from "../db/agent-deletions.ts";
 import { checkRoom, listAgent } from "../db/agents.ts";
 import { lastSeq, pageAfter } from "../db/events.ts";
 import { readKey } from "../db/keys.ts";
@@ -25,6 +26,7 @@ import { invalid } from "../openai/refuse.ts";
 import { AgentTools, checkTools } from "../openai/tools.ts";
 import { checkToolSettings } from "../tools/check.ts";
 import { definitionOf } from "../tools/offer.ts";
+import { takeUpAgents } from "./agent-deletion.ts";
 import {
   actorOf,
   agentParam,
@@ -105,6 +107,7 @@ async function changeSettings(context: Context<AppEnv>, name: string, make: Maki
 /** Undefined where the settings are no longer those that they were made of. */
 async function putAgent(context: Context<AppEnv>, name: string, { settings, before }: Change): Promise<Agent | undefined> {
   const lastSeqBefore = await lastSeq(context.env);
+  if (before === undefined) await checkErased(context, name);
   const actor = actorOf(context);
   const result = await agentOf(context.env, name).put({ name, settings, ...(before && { madeOf: before }), actor, lastSeq: lastSeqBefore });
   if (result.status === "changed") return undefined;
@@ -113,6 +116,18 @@ async function putAgent(context: Context<AppEnv>, name: string, { settings, befo
   await listAgent(context.env.DB, { name, createdAt: Date.parse(agent.createdAt) });
   forgetLineHead(name, SHARED_LINE);
   return agent;
+}
+
+/** @throws {agent/conflict} while one of the name is being deleted */
+async function checkErased({ env }: Context<AppEnv>, name: string): Promise<void> {
+  const deletion = await agentDeletionOf(env.DB, name);
+  if (deletion === undefined || deletion.finishedAt !== null) return;
+  await takeUpAgents(env);
+  const since = new Date(deletion.requestedAt).toISOString();
+  throw new AppError(
+    "agent/conflict",
+    `agent ${name}: one of which nothing is left expected, got one that is being deleted since ${since}; try again`,
+  );
 }
 
 /**

@@ -1,4 +1,4 @@
-/** GET /api/audit: who did what to keys. What is done within an agent is told under that agent. */
+/** GET /api/audit: who did what to keys and to whole agents. What is done within an agent is told under that agent. */
 import type { DeploymentMove } from "../../shared/api.ts";
 import { readDeploymentAudit } from "../db/deployment-audit.ts";
 import type { App } from "../env.ts";

@@ -8,6 +8,7 @@ import type { App } from "../env.ts";
 import { parseJson } from "../http-errors.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { agentParam, lineIn, queryOf, readHeads, versionParam } from "./params.ts";
+import { takeUpAgents } from "./agent-deletion.ts";
 import { takeUp } from "./user-deletion.ts";
 
 export const LINE = "/trainer/v1/agents/:agent/lines/:line";
@@ -23,7 +24,10 @@ export function mountTrainerLines(app: App): void {
 
 /** Which versions there are, and what one has to pass and may take up. */
 function mountVersions(app: App): void {
-  app.get("/trainer/v1/agents", async (context) => context.json({ agents: await readHeads(context) }));
+  app.get("/trainer/v1/agents", async (context) => {
+    await takeUpAgents(context.env);
+    return context.json({ agents: await readHeads(context) });
+  });
 
   app.get(`${LINE}/head`, async (context) => {
     const { agent, line, ask } = lineIn(context);

@@ -41,7 +41,7 @@ async function eraseUser(env: Env, deletion: RequestedDeletion): Promise<Carried
   // Sessions first: what they still owe to the log goes with them.
   const sessions = [...new Set(traces.map(({ sessionId }) => sessionId))].filter((sessionId) => sessionId !== "");
   for (let start = 0; start < sessions.length; start += AT_ONCE)
-    await Promise.all(sessions.slice(start, start + AT_ONCE).map((sessionId) => sessionOf(env, sessionId).erase(user)));
+    await Promise.all(sessions.slice(start, start + AT_ONCE).map((sessionId) => sessionOf(env, sessionId).erase({ user })));
   const signals = await signalsOfUser(env, { agent, user });
   // Before the rebuild is asked for, so that whoever does it has forgotten the user.
   const told = [SHARED_LINE, user].map((line) => ({

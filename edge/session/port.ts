@@ -167,8 +167,8 @@ export interface SessionPort {
   recall(turn: { turnId: string; keyId: string }): Promise<RecallResult>;
   /** Makes a finished turn one that is not recalled any more, for who asked for it; the log has it as before. */
   forget(turn: { turnId: string; keyId: string }): Promise<ForgetResult>;
-  /** Forgets everything, where the session is the user's; what it still owes to the log goes with it. */
-  erase(user: string): Promise<void>;
+  /** Forgets everything, where the session is the user's or with the agent; what it still owes to the log goes with it. */
+  erase(of: { user: string } | { agent: string }): Promise<void>;
   giveFeedback(request: FeedbackRequest): Promise<FeedbackResult>;
 }
 

@@ -117,10 +117,11 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     return { status: "forgotten" };
   }
 
-  async erase(user: string): Promise<void> {
+  async erase(of: { user: string } | { agent: string }): Promise<void> {
     // Behind the turn that runs: it would write again.
     await this.#queue.run(async () => {
-      if (this.#store.state()?.user === user) await this.#chores.erase();
+      const session = this.#store.state();
+      if ("user" in of ? session?.user === of.user : session?.agent === of.agent) await this.#chores.erase();
     });
   }
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
-import { agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns } from "../../../edge/db/schema.ts";
+import { agentDeletions, agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns } from "../../../edge/db/schema.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
-const TABLES = [agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns];
+const TABLES = [agentDeletions, agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns];
 
 const FILES = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
 
