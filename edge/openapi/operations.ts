@@ -151,7 +151,12 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   { method: "post", path: "/api/keys", summary: "Makes a key, and shows it once", body: KeyRequest, status: 201 },
   { method: "post", path: "/api/keys/{key}/rotate", summary: "Gives a key another secret; the old one is dead at once" },
   { method: "delete", path: "/api/keys/{key}", summary: "Revokes a key at once, and with it what it has made", query: RevokeQuery },
-  { method: "get", path: "/api/audit", summary: "Who made, rotated or revoked which key and deleted which agent, newest first", query: BackwardPage },
+  {
+    method: "get",
+    path: "/api/audit",
+    summary: "Who made, rotated or revoked which key and deleted which agent, newest first",
+    query: BackwardPage,
+  },
   { method: "get", path: "/api/users", summary: "The id of a user, by key and name", query: WhoQuery },
   {
     method: "delete",

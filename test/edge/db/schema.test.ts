@@ -4,7 +4,18 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { getTableConfig, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, expect, it } from "vitest";
-import { agentDeletions, agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns } from "../../../edge/db/schema.ts";
+import {
+  agentDeletions,
+  agents,
+  deletions,
+  deploymentAudit,
+  events,
+  keys,
+  logins,
+  series,
+  sessionCounters,
+  turns,
+} from "../../../edge/db/schema.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 const TABLES = [agentDeletions, agents, deletions, deploymentAudit, events, keys, logins, series, sessionCounters, turns];
