@@ -1,5 +1,6 @@
 /** DELETE /api/agents/:agent, and whether that is done. */
 import { z } from "zod";
+import { count } from "../../shared/count.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import { agentDeletionOf, recordAgentDeletion } from "../db/agent-deletions.ts";
@@ -23,12 +24,12 @@ export function mountAgentDeletion(app: App): void {
       const lost =
         head === undefined
           ? "what is left of it"
-          : `its ${head.latest + 1} versions, all that was said to it, its notes, suite and settings`;
+          : `its ${count(head.latest + 1, "version")}, all that was said to it, its notes, suite and settings`;
       throw invalid("confirm", `${agent} expected, got ${confirm ?? "nothing"}; ${lost} would be gone for good`);
     }
     const requestedAt = Date.now();
     const deletion = isErasing ? known : { agent, requestedAt, actor: actorOf(context) };
-    const detail = `agent ${agent}, of which ${head?.latest ?? 0} versions had been made`;
+    const detail = `agent ${agent}, of which ${count(head?.latest ?? 0, "version")} had been made`;
     const audit = {
       move: "deleteAgent" as const,
       actor: actorOf(context),

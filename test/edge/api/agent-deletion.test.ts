@@ -56,7 +56,7 @@ it("wants the agent's name, and says what would be lost", async () => {
     expect([status, body.error.param, body.error.message]).toEqual([
       400,
       "confirm",
-      `confirm: kept expected, got ${got}; its 1 versions, all that was said to it, its notes, suite and settings would be gone for good`,
+      `confirm: kept expected, got ${got}; its 1 version, all that was said to it, its notes, suite and settings would be gone for good`,
     ]);
   }
   expect((await admin("GET agents/kept")).status).toBe(200);
@@ -90,7 +90,7 @@ it("leaves nothing but a line in the deployment's audit, and its endpoint says t
     expect.anything(),
   ]);
   expect((await admin("GET audit")).body.audit).toContainEqual(
-    expect.objectContaining({ move: "deleteAgent", subject: "gone", detail: "agent gone, of which 1 versions had been made" }),
+    expect.objectContaining({ move: "deleteAgent", subject: "gone", detail: "agent gone, of which 1 version had been made" }),
   );
   expect((await admin("GET agents/gone/deletion")).body).toMatchObject({ agent: "gone", state: "done" });
 });
