@@ -81,7 +81,7 @@ function changedCall(messages: readonly ChatMessage[], tool: ToolDefinition): Ma
   const call = readCall(told, tool);
   const isAssent = ASSENTS.test(reply);
   const wish = reply.replace(isAssent ? ASSENTS : OBJECTS, "");
-  if (call === undefined || wish.includes("?") || REFUSES.test(wish)) return undefined;
+  if (call === undefined || isPlainYes(reply) || wish.includes("?") || REFUSES.test(wish)) return undefined;
   const changes = changesIn(wish, { before: messages.slice(0, -2), tool, call, isAssent });
   const values = changes.map(({ parameter, value }) => [parameter, valueIn(tool, { parameter, value })] as const);
   if (values.length === 0 || values.some(([, value]) => value === undefined)) return undefined;

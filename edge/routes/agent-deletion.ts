@@ -1,5 +1,4 @@
 /** The end of an agent: carried out step by step, each of which may be done again, and taken up where it was broken off. */
-import { waitUntil } from "cloudflare:workers";
 import type { DeletedAgent } from "../../shared/api.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -14,38 +13,32 @@ import {
 } from "../db/agent-deletions.ts";
 import { readKeys, revokeKeys } from "../db/keys.ts";
 import type { Env } from "../env.ts";
-import { logError } from "../log.ts";
 import { forgetKey } from "../middleware/auth.ts";
 import { sessionOf } from "../session/port.ts";
+import { Resumable } from "./resumable.ts";
 
-const BROKEN_OFF_MS = 60_000; // so long after it was asked for, nobody is at it any more
-
-/** Those that are carried out in this isolate: none is begun beside itself. */
-const underWay = new Set<string>();
+const erasures = new Resumable({ idOf: ({ agent }: RequestedAgentDeletion) => agent, run: eraseWhole });
 
 /** @throws what a step fails with; it is then taken up again */
-export async function carryOutAgent(env: Env, deletion: RequestedAgentDeletion): Promise<DeletedAgent> {
-  const { agent } = deletion;
-  underWay.add(agent);
-  try {
-    // First the agent, which then answers nobody and takes nothing from a trainer; then what was said to it.
-    await agentOf(env, agent).erase();
-    forgetLineHead(agent, SHARED_LINE);
-    const said = await eraseSaid(env, agent);
-    await eraseAgentRows(env, agent);
-    const keys = await revokeOwnKeys(env, deletion);
-    await finishAgentDeletion(env.DB, deletion);
-    return { agent, ...said, keys };
-  } finally {
-    underWay.delete(agent);
-  }
+export function carryOutAgent(env: Env, deletion: RequestedAgentDeletion): Promise<DeletedAgent> {
+  return erasures.carryOut(env, deletion);
 }
 
 /** Goes on, behind whatever is answered now, with what an end of the process broke off. */
-export async function takeUpAgents(env: Env): Promise<void> {
-  const brokenOff = await unfinishedAgentDeletions(env.DB, Date.now() - BROKEN_OFF_MS);
-  for (const deletion of brokenOff.filter(({ agent }) => !underWay.has(agent)))
-    waitUntil(carryOutAgent(env, deletion).catch((thrown: unknown) => logError("deletion:broken", thrown, { agent: deletion.agent })));
+export function takeUpAgents(env: Env): Promise<void> {
+  return erasures.takeUp(env, (before) => unfinishedAgentDeletions(env.DB, before));
+}
+
+/** First the agent, which then answers nobody and takes nothing from a trainer; then what was said to it. */
+async function eraseWhole(env: Env, deletion: RequestedAgentDeletion): Promise<DeletedAgent> {
+  const { agent } = deletion;
+  await agentOf(env, agent).erase();
+  forgetLineHead(agent, SHARED_LINE);
+  const said = await eraseSaid(env, agent);
+  await eraseAgentRows(env, agent);
+  const keys = await revokeOwnKeys(env, deletion);
+  await finishAgentDeletion(env.DB, deletion);
+  return { agent, ...said, keys };
 }
 
 /** Each session first, with what it owes to the log, and then what the log has of it. */

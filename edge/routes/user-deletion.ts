@@ -1,5 +1,4 @@
 /** The end of what an agent knows of a user: carried out step by step, each of which may be done again, and taken up where it was broken off. */
-import { waitUntil } from "cloudflare:workers";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import type { ForgottenUser } from "../agent/deletion.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -7,11 +6,10 @@ import { agentOf } from "../agent/port.ts";
 import { eraseEvents, finishDeletion, type RequestedDeletion, tracesOf, unfinishedDeletions } from "../db/deletions.ts";
 import { appendEvents, signalsOfUser } from "../db/events.ts";
 import type { Env } from "../env.ts";
-import { logError } from "../log.ts";
 import { sessionOf } from "../session/port.ts";
+import { Resumable } from "./resumable.ts";
 
 const AT_ONCE = 20; // sessions that are told at the same time
-const BROKEN_OFF_MS = 60_000; // so long after it was asked for, nobody is at it any more
 
 type CarriedOut = Partial<ForgottenUser> & {
   readonly agent: string;
@@ -19,19 +17,16 @@ type CarriedOut = Partial<ForgottenUser> & {
   /** How many became tombstones. */ readonly events: number;
 };
 
-/** Those that are carried out in this isolate, by agent and user: none is begun beside itself. */
-const underWay = new Set<string>();
+const erasures = new Resumable({ idOf: ({ agent, user }: RequestedDeletion) => `${agent} ${user}`, run: eraseUser });
 
-const idOf = ({ agent, user }: RequestedDeletion): string => `${agent} ${user}`;
+/** @throws what a step fails with; it is then taken up again */
+export function carryOut(env: Env, deletion: RequestedDeletion): Promise<CarriedOut> {
+  return erasures.carryOut(env, deletion);
+}
 
-/** Once at a time here. @throws what a step fails with; it is then taken up again */
-export async function carryOut(env: Env, deletion: RequestedDeletion): Promise<CarriedOut> {
-  underWay.add(idOf(deletion));
-  try {
-    return await eraseUser(env, deletion);
-  } finally {
-    underWay.delete(idOf(deletion));
-  }
+/** Goes on, behind whatever is answered now, with what an end of the process broke off. */
+export function takeUp(env: Env, of: { agent: string } | { user: string }): Promise<void> {
+  return erasures.takeUp(env, (before) => unfinishedDeletions(env, { before, ...of }));
 }
 
 /** What the user said goes last: until it is gone, all that was made from it can be found by it, however often this begins anew. */
@@ -55,11 +50,4 @@ async function eraseUser(env: Env, deletion: RequestedDeletion): Promise<Carried
   await agentOf(env, agent).eventsAppended(seq);
   forgetLineHead(agent, SHARED_LINE);
   return { agent, sessions: sessions.length, events, ...forgotten };
-}
-
-/** Goes on, behind whatever is answered now, with what an end of the process broke off. */
-export async function takeUp(env: Env, of: { agent: string } | { user: string }): Promise<void> {
-  const brokenOff = await unfinishedDeletions(env, { before: Date.now() - BROKEN_OFF_MS, ...of });
-  for (const deletion of brokenOff.filter((each) => !underWay.has(idOf(each))))
-    waitUntil(carryOut(env, deletion).catch((thrown: unknown) => logError("deletion:broken", thrown, { agent: deletion.agent })));
 }

@@ -8,7 +8,7 @@ import { argumentText, type Call } from "../speech/calls.ts";
 import { findParameter } from "../speech/parameters.ts";
 import { knownForms } from "../speech/spoken.ts";
 import { sameStem, wordsOf } from "../speech/words.ts";
-import { groundedCandidates } from "./candidates.ts";
+import { correctionsAllowed } from "./chosen.ts";
 import { heardCorrection } from "./heard.ts";
 
 const BETWEEN = new Set(
@@ -29,8 +29,7 @@ export function changesIn(
   const nextState: ChatMessage[] = [{ role: "user", content: words }];
   const outright = heardCorrection({ messages: [...before, ...answered, ...nextState], tools: [tool] });
   if (isAssent && outright !== undefined) return [outright];
-  const exchange = { nextState, tools: [tool], answered };
-  const changes = groundedCandidates({ exchange, turn: { payload: { messages: before } } }).map(({ hint }) => hint);
+  const changes = correctionsAllowed(words, { before, answered, tool });
   const isOne = changes.every((change) => !changes.some((other) => other !== change && isEither(change, other, tool)));
   const isTold = (word: string): boolean => BETWEEN.has(word) || changes.some((change) => isOf(word, change, { tool, call }));
   return isOne && wordsOf(words).every(isTold) ? changes : [];

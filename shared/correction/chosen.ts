@@ -18,13 +18,15 @@ export type Called = {
   readonly call: Call | undefined;
 };
 
+/** Every correction of the call that its schema allows and the words support. */
+export function correctionsAllowed(words: string, { before, answered, tool }: Omit<Called, "call">): Hint[] {
+  const exchange = { nextState: [{ role: "user" as const, content: words }], tools: [tool], answered };
+  return groundedCandidates({ exchange, turn: { payload: { messages: before } } }).map(({ hint }) => hint);
+}
+
 /** The only correction that the words allow; undefined where there is none, or there are two. */
 export function chosenCorrection(words: string, called: Called): Hint | undefined {
-  const { before, answered, tool } = called;
-  const exchange = { nextState: [{ role: "user" as const, content: words }], tools: [tool], answered };
-  const fitting = groundedCandidates({ exchange, turn: { payload: { messages: before } } })
-    .map(({ hint }) => hint)
-    .filter((hint) => mayHold(hint, called));
+  const fitting = correctionsAllowed(words, called).filter((hint) => mayHold(hint, called));
   const beside = fitting.filter((hint) => standsBeside(words, hint, called));
   const [only, ...more] = fitting.length > 1 ? beside : fitting;
   return more.length > 0 ? undefined : only;

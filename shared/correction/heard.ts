@@ -18,8 +18,7 @@ import { isWanted } from "../speech/wanted.ts";
 import { wordsOf } from "../speech/words.ts";
 import type { Heard } from "../yielding.ts";
 import { isAgainst } from "./against.ts";
-import { groundedCandidates } from "./candidates.ts";
-import { type Called, chosenCorrection } from "./chosen.ts";
+import { type Called, chosenCorrection, correctionsAllowed } from "./chosen.ts";
 import { heldText } from "./ground.ts";
 import { wishfulWords } from "./wishful.ts";
 
@@ -44,11 +43,11 @@ export function heardCorrection({ messages, tools }: Heard): Held | undefined {
 }
 
 /** Of a parameter that the words name: its one value there, or the call's own where they insist on that. */
-function named(words: string, { before, answered, tool, call }: Called): Hint | undefined {
+function named(words: string, called: Called): Hint | undefined {
+  const { tool, call } = called;
   if (parametersNamed(words, readParameters(tool)).length === 0) return undefined;
-  const exchange = { nextState: [{ role: "user" as const, content: words }], tools: [tool], answered };
-  const [only, ...more] = groundedCandidates({ exchange, turn: { payload: { messages: before } } });
-  const hint = only === undefined ? insisted(words, { tool, call }) : only.hint;
+  const [only, ...more] = correctionsAllowed(words, called);
+  const hint = only ?? insisted(words, { tool, call });
   const parameter = hint === undefined ? undefined : findParameter(tool, hint.parameter);
   if (hint === undefined || parameter === undefined || more.length > 0) return undefined;
   return isPlain(words, { parameter, value: hint.value }) ? hint : undefined;

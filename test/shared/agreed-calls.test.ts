@@ -3,25 +3,7 @@ import { describe, expect, it } from "vitest";
 import { agreedCall, hasAgreedTo, wasAskedAbout } from "../../shared/agreed-calls.ts";
 import { questionAbout } from "../../shared/asking.ts";
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-
-const TOOL: ToolDefinition = {
-  type: "function",
-  function: {
-    name: "BookTable",
-    parameters: {
-      type: "object",
-      properties: {
-        place: { type: "string" },
-        seats: { type: "integer" },
-        outside: { type: "boolean" },
-        room: { type: "string", enum: ["hall", "bar"], default: "hall" },
-      },
-      required: ["place"],
-    },
-  },
-};
-const asked = (args: Record<string, unknown>) => ({ tool: TOOL, call: { name: "BookTable", arguments: args } });
-const ARIA = asked({ place: "Aria", seats: 2 });
+import { ARIA, asked, TOOL } from "./table-tool.ts";
 
 describe("wasAskedAbout", () => {
   const question: ChatMessage = { role: "assistant", content: "A table for two at Aria, shall I book it?" };

@@ -1,26 +1,8 @@
 /** Questions about a call before it is made, and calls of which somebody has said all. */
 import { describe, expect, it } from "vitest";
 import { asksAbout, asksForMore, isAllSaid, questionAbout } from "../../shared/asking.ts";
-import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-
-const TOOL: ToolDefinition = {
-  type: "function",
-  function: {
-    name: "BookTable",
-    parameters: {
-      type: "object",
-      properties: {
-        place: { type: "string" },
-        seats: { type: "integer" },
-        outside: { type: "boolean" },
-        room: { type: "string", enum: ["hall", "bar"], default: "hall" },
-      },
-      required: ["place"],
-    },
-  },
-};
-const asked = (args: Record<string, unknown>) => ({ tool: TOOL, call: { name: "BookTable", arguments: args } });
-const ARIA = asked({ place: "Aria", seats: 2 });
+import type { ChatMessage } from "../../shared/chat.ts";
+import { ARIA, asked, TOOL } from "./table-tool.ts";
 
 describe("asksAbout", () => {
   it.each([

@@ -14,18 +14,6 @@ const format = (schema: unknown, strict?: boolean) => ({ type: "json_schema", js
 
 const parse = (extra: object) => parseChatRequest({ model: "assistant", messages: [user], ...extra });
 
-describe("metadata", () => {
-  it("of a name that would be left out without a word is refused", () => {
-    const body: unknown = JSON.parse(
-      '{"model": "a", "messages": [{"role": "user", "content": "Hi"}], "metadata": {"__proto__": "x", "a": "b"}}',
-    );
-    expect(refusal(() => parseChatRequest(body))).toEqual({
-      param: "metadata",
-      message: "metadata: names other than __proto__ expected, which is no name to JavaScript; call it otherwise",
-    });
-  });
-});
-
 describe("a request", () => {
   it("has the API's defaults where it says nothing", () => {
     expect(parse({})).toEqual({
