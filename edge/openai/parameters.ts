@@ -19,7 +19,7 @@ export type KnownParameters = {
 const HONOURED = [
   "messages", "model", "tools", "tool_choice", "parallel_tool_calls", "seed", "temperature", "top_p", "stop",
   "max_tokens", "max_completion_tokens", "logprobs", "top_logprobs", "stream", "stream_options", "store",
-  "user", "safety_identifier", "metadata", "session_id", "turn_type", "session_done", "response_format",
+  "user", "safety_identifier", "metadata", "session_id", "turn_type", "session_done", "response_format", "truncation",
 ]; // prettier-ignore
 
 /** Of both APIs alike. */

@@ -7,6 +7,7 @@ import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { type Drawn, Temperature, TopP } from "../../shared/sampling.ts";
 import { parseWith } from "../http-errors.ts";
 import type { TurnSampling } from "../session/port.ts";
+import { TRUNCATIONS, type Truncation } from "../session/shortened.ts";
 import { checkDepth } from "./depth.ts";
 import { isYes, SessionDone, TurnType } from "./headers.ts";
 import { Messages, toConversation } from "./messages.ts";
@@ -46,6 +47,7 @@ export const Parameters = z.object({
     .refine((pairs) => Object.keys(pairs).length <= MAX_PAIRS, `at most ${MAX_PAIRS} pairs expected`)
     .pipe(z.record(z.string().max(64), z.string().max(512)))
     .nullish(),
+  truncation: z.enum(TRUNCATIONS).nullish(),
   session_id: z.string().nullish(),
   turn_type: TurnType.nullish(),
   session_done: SessionDone.nullish(),
@@ -68,6 +70,7 @@ export type AskedTurn = Omit<TurnSampling, "toolChoice" | keyof Drawn> & {
   readonly store: boolean | undefined;
   /** Whom the client says it speaks for, not yet scoped to its key. */
   readonly user: string | undefined;
+  readonly truncation: Truncation;
   readonly metadata: Readonly<Record<string, string>>;
   /** `session_id`, not yet checked; what metadata says beside it is free in form. */
   readonly sessionId: string | undefined;
@@ -109,7 +112,7 @@ function checkCombinations(parameters: Parameters): void {
 }
 
 function toRequest(parameters: Parameters): ChatRequest {
-  const { stop, metadata } = parameters;
+  const { stop, metadata, truncation } = parameters;
   return {
     model: parameters.model,
     messages: toConversation(parameters.messages),
@@ -128,6 +131,7 @@ function toRequest(parameters: Parameters): ChatRequest {
     includeUsage: parameters.stream_options?.include_usage ?? false,
     store: parameters.store ?? undefined,
     user: userOf(parameters),
+    truncation: truncation ?? "disabled",
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? undefined,
     ...sessionMarksOf(parameters),

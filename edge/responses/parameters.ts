@@ -4,7 +4,7 @@ import { FIXED_EVERYWHERE, type KnownParameters } from "../openai/parameters.ts"
 const HONOURED = [
   "include", "input", "instructions", "max_output_tokens", "metadata", "model", "parallel_tool_calls",
   "previous_response_id", "safety_identifier", "session_done", "session_id", "store", "stream", "stream_options", "temperature",
-  "text", "tool_choice", "tools", "top_logprobs", "top_p", "turn_type", "user",
+  "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "turn_type", "user",
 ]; // prettier-ignore
 
 export const RESPONSE_PARAMETERS: KnownParameters = {
@@ -19,6 +19,5 @@ export const RESPONSE_PARAMETERS: KnownParameters = {
     max_tool_calls: { accepted: [null], advice: "it limits built-in tools, which there are none of" },
     prompt: { accepted: [null], advice: "use instructions" },
     reasoning: { accepted: [null, {}, { effort: null }, { effort: "none" }] },
-    truncation: { accepted: [null, "disabled"], advice: "send fewer items" },
   },
 };

@@ -41,6 +41,7 @@ export const ResponseParameters = ChatParameters.pick({
   user: true,
   safety_identifier: true,
   metadata: true,
+  truncation: true,
   session_id: true,
   turn_type: true,
   session_done: true,
@@ -75,7 +76,7 @@ export function parseResponseRequest(body: unknown): ResponseParameters {
 
 /** @throws {input/invalid} where the conversation is none, or a tool or schema is wrong */
 export function toAskedTurn(parameters: FullParameters, previous: PreviousResponse | undefined): AskedTurn {
-  const { tools, text, metadata, max_output_tokens: limit } = parameters;
+  const { tools, text, metadata, truncation, max_output_tokens: limit } = parameters;
   const definitions = tools?.map(toDefinition);
   checkTools(definitions ?? [], (index) => `tools.${index}`);
   return {
@@ -94,6 +95,7 @@ export function toAskedTurn(parameters: FullParameters, previous: PreviousRespon
     topLogprobs: parameters.top_logprobs ?? 0,
     store: parameters.store ?? undefined,
     user: userOf(parameters),
+    truncation: truncation ?? "disabled",
     metadata: metadata ?? {},
     sessionId: parameters.session_id ?? undefined,
     ...sessionMarksOf(parameters),

@@ -1,6 +1,7 @@
 /** The shapes of answers on the wire, as the Responses API has them. */
 import type { Drawn } from "../../shared/sampling.ts";
 import type { ContentLogprob, FinishedDelta } from "../session/port.ts";
+import type { Truncation } from "../session/shortened.ts";
 import type { ResponseParameters, TextFormat } from "./request.ts";
 import type { FlatToolChoice, ToolOnWire } from "./tools.ts";
 
@@ -46,6 +47,7 @@ export type ResponseEcho = {
   text: { format: TextFormat; verbosity: "medium" };
   metadata: Record<string, string>;
   store: boolean;
+  truncation: Truncation;
   user?: string;
   safety_identifier: string | null;
 };
@@ -70,7 +72,6 @@ export type ResponseOnWire = ResponseEcho & {
   access_programs: null;
   background: false;
   service_tier: "default";
-  truncation: "disabled";
 };
 
 type Outcome = Pick<ResponseOnWire, "status" | "output"> & Partial<Pick<ResponseOnWire, "error" | "incomplete_details" | "usage">>;
@@ -107,7 +108,6 @@ export function toResponse({ id, createdAt, echo }: ResponseBase, outcome: Outco
     access_programs: null,
     background: false,
     service_tier: "default",
-    truncation: "disabled",
     ...outcome,
   };
 }
@@ -131,6 +131,7 @@ export function toEcho(parameters: ResponseParameters, { tools, store, drawn }: 
     text: { format: parameters.text?.format ?? { type: "text" }, verbosity: "medium" },
     metadata: parameters.metadata ?? {},
     store,
+    truncation: parameters.truncation ?? "disabled",
     ...(user === undefined || user === null ? {} : { user }),
     safety_identifier: parameters.safety_identifier ?? null,
   };

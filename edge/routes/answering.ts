@@ -95,6 +95,7 @@ export async function answerTurn(context: Context<AppEnv>, parts: TurnParts): Pr
       ...{ seed, stop, answerLimit, logprobs, topLogprobs, parallelToolCalls, responseFormat, toolChoice },
       ...drawnBy(request, head.settings),
     },
+    truncation: request.truncation,
     metadata: request.metadata,
     store: storeOf(request, head),
     asked,

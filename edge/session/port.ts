@@ -11,6 +11,7 @@ import type { ServedPolicy } from "../../shared/policy.ts";
 import type { Env } from "../env.ts";
 import type { Runners } from "../tools/runner.ts";
 import type { RetryFacts } from "./retry.ts";
+import type { Truncation } from "./shortened.ts";
 import type { Scope } from "./transcript.ts";
 
 /** A session: whose it is, and its name within that scope. `sessionId` is a digest of both and names the object. */
@@ -68,6 +69,7 @@ export type TurnRequest = {
   /** The agent's, for versions of its base. */
   readonly engine: EngineSettings;
   readonly sampling: TurnSampling;
+  readonly truncation: Truncation;
   readonly metadata: Readonly<Record<string, string>>;
   /** False: nothing but digests is kept. */
   readonly store: boolean;

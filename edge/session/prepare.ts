@@ -1,16 +1,18 @@
 /** Everything that a turn needs before it opens, and every reason not to open it. */
 import type { ChatMessage } from "../../shared/chat.ts";
+import { engineTitle } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { engineFor } from "../engine/engines.ts";
 import type { PreparedAnswer } from "../engine/port.ts";
 import type { Env } from "../env.ts";
 import { newSeed } from "./identity.ts";
 import type { TurnPolicy, TurnRequest } from "./port.ts";
+import { shortenedTo } from "./shortened.ts";
 
 const MAX_RECORD_BYTES = 1_500_000; // a row holds 2 MB, and the answer's tokens stand beside it
 
 export type PreparedTurn = PreparedAnswer & {
-  /** The conversation as the policy sees it. */
+  /** The conversation as the policy sees it: without what did not fit, where the request allows that. */
   readonly messages: readonly ChatMessage[];
   readonly seed: number;
 };
@@ -24,14 +26,27 @@ export async function prepareTurn(
   request: TurnRequest,
   { policy, goesOn }: { policy: TurnPolicy; goesOn: boolean },
 ): Promise<PreparedTurn> {
-  const messages = withInstructions(request.instructions, request.messages);
-  const { tools, notes, sampling, session, metadata } = request;
+  const whole = withInstructions(request.instructions, request.messages);
+  const { tools, notes, sampling, session, metadata, truncation } = request;
   const { seed = newSeed() } = sampling;
+  checkTruncation(request);
   const engine = engineFor(env, request, policy);
   const named = { cacheKey: session.sessionId, keyId: session.keyId, goesOn };
-  const prepared = await engine.prepare({ messages, tools, notes, sampling, policy, seed, ...named });
-  checkRecord({ messages, tools, metadata });
-  return { ...prepared, messages, seed };
+  const prepare = async (messages: readonly ChatMessage[]): Promise<PreparedTurn> => ({
+    ...(await engine.prepare({ messages, tools, notes, sampling, policy, seed, ...named })),
+    messages,
+    seed,
+  });
+  const prepared = truncation === "auto" ? await shortenedTo(whole, prepare) : await prepare(whole);
+  checkRecord({ messages: prepared.messages, tools, metadata });
+  return prepared;
+}
+
+/** How long a prompt is for an engine elsewhere is known only when it refuses it. @throws {input/unsupported} */
+function checkTruncation({ truncation, engine }: Pick<TurnRequest, "truncation" | "engine">): void {
+  if (truncation === "disabled" || engine.kind === "embedded") return;
+  const message = `truncation supports "disabled" only where ${engineTitle(engine)} answers, got "auto"; send fewer messages`;
+  throw new AppError("input/unsupported", message, { details: { param: "truncation" } });
 }
 
 /** The agent's instructions stand before the client's own system text, in one system message. */

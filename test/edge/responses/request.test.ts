@@ -148,7 +148,7 @@ describe("is refused by name:", () => {
     ["a background run", { background: true }, "background", /set stream/],
     ["a stored conversation", { conversation: "conv_1" }, "conversation", /previous_response_id/],
     ["effort", { reasoning: { effort: "high" } }, "reasoning", /"effort":"high"/],
-    ["truncation", { truncation: "auto" }, "truncation", /"disabled"/],
+    ["truncation elsewhere", { truncation: "middle" }, "truncation", /"disabled"/],
     ["a built-in tool", { tools: [{ type: "web_search" }] }, "tools.0.type", /function/],
     ["two tools of a name", { tools: [book, book] }, "tools.1.name", /twice/],
     [
