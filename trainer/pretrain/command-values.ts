@@ -4,9 +4,10 @@ import type { Random } from "../random.ts";
 import { type CommandParameter, type CommandService, readCommandServices } from "./command-services.ts";
 import type { Vocabulary } from "./errand-tools.ts";
 import type { Lexicon, ValuePool } from "./lexicon.ts";
-import { enumerated, madeUpName, madeUpWord, spokenValue } from "./values.ts";
+import { enumerated, madeUpName, madeUpWord, recoded, spokenValue } from "./values.ts";
 
-const NEW_TEXT_SHARE = 0.15;
+const NEW_TEXT_SHARE = 0.2;
+const RECODED_SHARE = 0.7; // of texts with digits
 const NEW_NUMBER_SHARE = 0.5;
 const NEW_LIST_SHARE = 0.6;
 const WRITTEN_SHARE = 0.2; // of days and times: said as they are written
@@ -93,6 +94,7 @@ export class CommandValues {
   /** The text, or words of another service, or made-up ones: what they mean tells nothing of where they go. */
   #text(value: string): string {
     const random = this.#random;
+    if (/\d/.test(value) && random.chance(RECODED_SHARE)) return recoded(value, random);
     if (!random.chance(NEW_TEXT_SHARE)) return value;
     if (random.chance(0.4)) return random.chance(0.5) ? madeUpName(random) : madeUpWord(random);
     const texts = Object.values(random.pick(readCommandServices()).values)

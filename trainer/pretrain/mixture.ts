@@ -8,16 +8,19 @@ import { drawDrill } from "./drill.ts";
 import { drawErrand } from "./errand.ts";
 import { actExample, amendedExample, type Example, guidedExample, hintJobExample, judgeExample, teaches } from "./examples.ts";
 import { Random, seedAt } from "../random.ts";
+import { withRemarks } from "./remarks.ts";
+import type { Lexicon } from "./lexicon.ts";
 import type { Sgd } from "./sgd.ts";
 import { Sources } from "./sources.ts";
 
 type TalkShares = { readonly act: number; readonly amended: number; readonly guided: number };
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.03, command: 0.23, errand: 0.11, act: 0.27, amended: 0.16, guided: 0.16, judge: 0.02, hint: 0.02 } as const;
+const SHARES = { drill: 0.02, command: 0.33, errand: 0.09, act: 0.24, amended: 0.14, guided: 0.14, judge: 0.02, hint: 0.02 } as const;
 // Of conversations with services that are no dialogue's; the rest are asked for hints.
 const COMMANDS: TalkShares = { act: 0.66, amended: 0.1, guided: 0.21 };
 const ERRANDS: TalkShares = { act: 0.3, amended: 0.15, guided: 0.47 };
+const REMARKED_SHARE = 0.5; // of acted conversations: something is said of a result that asks for nothing
 const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
@@ -57,7 +60,7 @@ export class Mixture {
     const conversation = this.#sources.conversation(random);
     const { lexicon } = this.#sources;
     const rest = draw - SHARES.drill - SHARES.command - SHARES.errand;
-    if (rest < SHARES.act) return this.#act(conversation, random);
+    if (rest < SHARES.act) return this.#act(conversation, lexicon, random);
     const { act, amended, guided, judge } = SHARES;
     if (rest < act + amended) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     if (rest < act + amended + guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
@@ -65,10 +68,11 @@ export class Mixture {
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);
   }
 
-  #act(conversation: Conversation, random: Random): Example {
-    const { vocabulary, lexicon } = this.#sources;
+  #act(conversation: Conversation, lexicon: Lexicon, random: Random): Example {
+    const { vocabulary } = this.#sources;
     const elsewhere = (from: Random): Elsewhere => drawElsewhere(vocabulary, lexicon.forms, from);
-    const shown = random.chance(BESIDE_SHARE) ? withBeside(conversation, random, elsewhere) : conversation;
+    const remarked = random.chance(REMARKED_SHARE) ? withRemarks(conversation, lexicon, random) : conversation;
+    const shown = random.chance(BESIDE_SHARE) ? withBeside(remarked, random, elsewhere) : remarked;
     return actExample(this.#tokenizer, shown, this.#maxTokens);
   }
 
@@ -86,7 +90,7 @@ export class Mixture {
     const { conversation, values } = draw(this.#sources.vocabulary, this.#sources.lexicon.forms, random);
     const lexicon = { ...this.#sources.lexicon, values };
     const job = random.next();
-    if (job < act) return this.#act(conversation, random);
+    if (job < act) return this.#act(conversation, lexicon, random);
     if (job < act + amended) return amendedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     if (job < act + amended + guided) return guidedExample(this.#tokenizer, conversation, lexicon, this.#maxTokens, random);
     return hintJobExample(this.#tokenizer, conversation, lexicon, random);

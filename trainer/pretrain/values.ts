@@ -52,6 +52,16 @@ export function madeUpName(random: Random): string {
   return Array.from({ length: words }, () => capitalised(madeUpWord(random))).join(" ");
 }
 
+/** The text with other digits, and other capitals in words of capitals alone, in the same places: `L-5512` → `K-8073`. */
+export function recoded(text: string, random: Random): string {
+  const lettered = text.replace(/(?<![A-Za-z])[A-Z]+(?![A-Za-z])/g, (code) =>
+    code.replace(/[A-Z]/g, () => String.fromCharCode(65 + random.below(26))),
+  );
+  return lettered.replace(/\d+/g, (digits) =>
+    digits.replace(/\d/g, (digit, at: number) => String(at === 0 && digit !== "0" ? 1 + random.below(9) : random.below(10))),
+  );
+}
+
 /** "a, b and c". */
 export function enumerated(items: readonly string[], last = " and "): string {
   return items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")}${last}${items.at(-1)}`;

@@ -5,6 +5,7 @@ import { Vocabulary } from "../../../trainer/pretrain/errand-tools.ts";
 import { drawCommands } from "../../../trainer/pretrain/command.ts";
 import { placesIn, readCommandServices } from "../../../trainer/pretrain/command-services.ts";
 import { callArguments } from "../../../trainer/pretrain/conversation.ts";
+import { recoded } from "../../../trainer/pretrain/values.ts";
 import { Random } from "../../../trainer/random.ts";
 
 const FORMS = new Map([
@@ -106,3 +107,18 @@ function fits(value: unknown, type: string): boolean {
   if (type === "integer") return Number.isInteger(value);
   return type === "array" ? Array.isArray(value) : typeof value === type;
 }
+
+describe("recoded", () => {
+  it("draws digits anew, and capitals that stand by themselves, each in its place", () => {
+    const shaped = (text: string): string =>
+      text.replace(/\d/g, "9").replace(/(?<![A-Za-z])[A-Z]+(?![A-Za-z])/g, (code) => "A".repeat(code.length));
+    const texts = ["L-5512", "F-GH 55", "pump7.stl", "14 Rowan Street", "7700412", "B2", "10:05"];
+    for (const text of texts) {
+      const made = Array.from({ length: 50 }, (_, seed) => recoded(text, new Random(seed)));
+      for (const each of made) expect(shaped(each)).toBe(shaped(text));
+      expect(new Set(made).size).toBeGreaterThan(5);
+      expect(made.some((each) => /(?<!\d)0\d/.test(each) && !/(?<!\d)0\d/.test(text))).toBe(false);
+    }
+    expect(recoded("Rowan Street", new Random(1))).toBe("Rowan Street");
+  });
+});
