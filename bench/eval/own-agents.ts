@@ -1,0 +1,47 @@
+/** Agents that somebody built for themselves, one a line: their tools, and cases in which they speak next. `tuning` may be tuned on; `report` is what is reported. */
+import { z } from "zod";
+import { type ChatMessage, ToolDefinition } from "../../shared/chat.ts";
+import { canonicalJson } from "../../shared/digest.ts";
+import type { Tokenizer } from "../../shared/tokenizer.ts";
+import { ANSWER_TOKENS } from "./cases.ts";
+import { argumentOf, type EvaluatedPolicy, type ParsedCall } from "./policy.ts";
+
+export const OwnCall = z.strictObject({ name: z.string(), arguments: z.record(z.string(), z.unknown()) });
+/** What a case has in which a call is due. `accept`: other values that are as good, by argument. */
+export const DUE_CALL = { call: OwnCall, accept: z.record(z.string(), z.array(z.unknown())).default({}) };
+type DueCall = z.infer<z.ZodObject<typeof DUE_CALL>>;
+
+export function ownAgentOf<Case extends z.ZodType>(each: Case) {
+  return z.strictObject({ agent: z.string(), split: z.enum(["tuning", "report"]), tools: z.array(ToolDefinition), cases: z.array(each) });
+}
+type OwnAgent<Case> = { split: "tuning" | "report"; tools: ToolDefinition[]; cases: Case[] };
+
+export type Answered<Case> = { given: Case; text: string };
+
+/** The greedy answer to each case, by split, with calls held to the schemas of the agent's tools. */
+export async function answersOf<Case>(
+  agents: readonly OwnAgent<Case>[],
+  messagesOf: (given: Case) => ChatMessage[],
+  { policy, encode, label }: { policy: EvaluatedPolicy; encode: Tokenizer["encodePrompt"]; label: string },
+): Promise<Record<"tuning" | "report", Answered<Case>[]>> {
+  const cases = agents.flatMap(({ split, tools, cases: own }) => own.map((given) => ({ split, tools, given })));
+  const prompts = cases.map(({ tools, given }) => encode({ messages: messagesOf(given), tools, addGenerationPrompt: true }));
+  const texts = await policy.answers(label, prompts, { maxTokens: ANSWER_TOKENS, tools: cases.map(({ tools }) => tools) });
+  const answered = cases.map(({ split, given }, index) => ({ split, given, text: texts[index] ?? "" }));
+  return {
+    tuning: answered.filter(({ split }) => split === "tuning"),
+    report: answered.filter(({ split }) => split === "report"),
+  };
+}
+
+/** Whether a call is the one that is due: that tool and those arguments, no more and no fewer. */
+export function isExact(due: DueCall, made: ParsedCall | undefined): boolean {
+  if (made?.name !== due.call.name || typeof made.arguments !== "object" || made.arguments === null) return false;
+  const names = Object.keys(due.call.arguments);
+  return Object.keys(made.arguments).length === names.length && names.every((name) => holds(due, name, argumentOf(made, name)));
+}
+
+/** Whether a value of an argument is the one that is due, or as good. */
+export function holds({ call, accept }: DueCall, name: string, value: unknown): boolean {
+  return [call.arguments[name], ...(accept[name] ?? [])].some((right) => canonicalJson(right) === canonicalJson(value ?? null));
+}
