@@ -19,6 +19,7 @@ import { atLeast, type Bar, report } from "./bench.ts";
 import { marksOf, replaceBetween } from "./marked-text.ts";
 import { openSgd, SGD_OPTIONS } from "./sgd-options.ts";
 import { evaluateActs, evaluateCorrected, evaluateHints, evaluateNotes } from "./eval/acting.ts";
+import { evaluateAfterResults } from "./eval/after-results.ts";
 import { evaluateBeside } from "./eval/beside.ts";
 import { Cases } from "./eval/cases.ts";
 import {
@@ -119,9 +120,10 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
   const encode = tokenizer.encodePrompt.bind(tokenizer);
   const results = await evaluateResults(policy, encode);
   const ownTools = await evaluateOwnTools(policy, encode);
+  const afterResults = await evaluateAfterResults(policy, encode);
   const beside = await evaluateBeside(policy, encode, conversations, { context, random });
   return {
-    figures: { acts, hints, notes: { silent, stated }, corrected, results, ownTools, beside },
+    figures: { acts, hints, notes: { silent, stated }, corrected, results, ownTools, afterResults, beside },
     bars: [
       atLeast("call made when due", acts.callMade.share, 0.92, "share"),
       atLeast("right tool", acts.rightTool.share, 0.9, "share"),
