@@ -1,7 +1,7 @@
 /** The policy under evaluation: greedy answers and log-probs of given answers, in batches, with progress on stderr. */
 import { at, zipStrict } from "../../shared/assert.ts";
 import type { ToolDefinition } from "../../shared/chat.ts";
-import { heardCorrection } from "../../shared/correction/heard.ts";
+import { heardCorrections } from "../../shared/correction/heard.ts";
 import { withCorrection } from "../../shared/correction/put-right.ts";
 import { canonicalJson } from "../../shared/digest.ts";
 import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
@@ -112,12 +112,12 @@ export class EvaluatedPolicy {
     const served: string[] = [];
     for (const [{ prompt, heard }, own] of zipStrict(cases, written)) {
       const answer = { ...own, calls: own.call === undefined ? [] : [own.call] };
-      const hold = async (to: Held, call: NonNullable<typeof own.call>): Promise<typeof answer | undefined> => {
-        const { tools } = holdTo([to], { ...FREE_FORM, tools: heard.tools }, { before: { ...answer, calls: [call] }, heard });
+      const hold = async (to: readonly Held[], call: NonNullable<typeof own.call>): Promise<typeof answer | undefined> => {
+        const { tools } = holdTo(to, { ...FREE_FORM, tools: heard.tools }, { before: { ...answer, calls: [call] }, heard });
         const [again] = await this.written(`${label}, held to one`, [prompt], { maxTokens, tools: [tools] });
         return again?.call === undefined ? undefined : { ...again, calls: [again.call] };
       };
-      served.push((await withCorrection(answer, { corrected: heardCorrection(heard), heard, isSettled: () => false, hold })).text);
+      served.push((await withCorrection(answer, { corrected: heardCorrections(heard), heard, isSettled: () => false, hold })).text);
     }
     return { free: written.map(({ text }) => text), served };
   }

@@ -2,7 +2,7 @@
 import { appliesTo, aspectText, isAspect, topicsOf } from "../../shared/aspects.ts";
 import { type ChatMessage, type ToolDefinition, withGuidance } from "../../shared/chat.ts";
 import { AppError } from "../../shared/errors.ts";
-import { heardCorrection } from "../../shared/correction/heard.ts";
+import { heardCorrections } from "../../shared/correction/heard.ts";
 import { holdTo } from "../../shared/held-notes.ts";
 import { agreementTo, asksForMore, awaitsAnswer } from "../../shared/asking.ts";
 import type { ServedNote } from "../../shared/note.ts";
@@ -162,7 +162,7 @@ async function prepareAnswer(turn: EngineTurn, readFile: ReadFile): Promise<Prep
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   const base = bareVersion(turn.policy);
-  const yielding = { policy, completion, completionOf, standing, base, heard: turn, corrected: heardCorrection(turn), defaults: relevant };
+  const yielding = { policy, completion, completionOf, standing, base, heard: turn, corrected: heardCorrections(turn), defaults: relevant };
   return { answer: (signal) => toAnswer(new YieldingAnswer(yielding, signal), { ...turn, toolChoice }) };
 }
 

@@ -15,9 +15,10 @@ export async function withSettledArguments(answers: VersionAnswers, under: Answe
   return withCorrection(own, {
     corrected,
     heard,
-    isSettled: (parameter) => corrected !== undefined && settled.some((each) => samePlace(each, { tool: corrected.tool, parameter })),
+    isSettled: (parameter) => corrected.some(({ tool }) => settled.some((each) => samePlace(each, { tool, parameter }))),
     hold: (to, call) => {
-      const hold = { to: [to, ...by.held.filter((each) => !samePlace(each, to))], before: { ...own, calls: [call] } };
+      const others = by.held.filter((each) => !to.some((own) => samePlace(each, own)));
+      const hold = { to: [...to, ...others], before: { ...own, calls: [call] } };
       return answers.ask({ by, notes: by.notes, agreedTo: by.agreedTo, hold }, defaults);
     },
   });

@@ -76,7 +76,7 @@ export class YieldingAnswer {
   /** @returns the version that has to answer instead, of which nothing has been shown; undefined once the answer has come to its end */
   async *#answer({ passesOn = false } = {}): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
     const { completion, defaults, heard, standing, corrected } = this.#turn;
-    const guided = new Set([...completion.notes, ...defaults, ...(corrected === undefined ? [] : [corrected])].map(({ tool }) => tool));
+    const guided = new Set([...completion.notes, ...defaults, ...corrected].map(({ tool }) => tool));
     const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
     const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));

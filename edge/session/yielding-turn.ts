@@ -41,8 +41,8 @@ export type YieldingTurn = {
   /** The bare base, under all versions. */
   readonly base: VersionFiles;
   readonly heard: Heard;
-  /** What the user has put right in so many words just before; undefined where nothing. */
-  readonly corrected: Held | undefined;
+  /** What the user has put right in so many words just before. */
+  readonly corrected: readonly Held[];
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];
 };

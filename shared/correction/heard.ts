@@ -20,6 +20,7 @@ import type { Heard } from "../yielding.ts";
 import { isAgainst } from "./against.ts";
 import { type Called, chosenCorrection, correctionsAllowed } from "./chosen.ts";
 import { heldText } from "./ground.ts";
+import { plainChanges } from "./plain-changes.ts";
 import { wishfulWords } from "./wishful.ts";
 
 const LONGEST = 300; // characters: who corrects in so many words needs few, and what is long says more
@@ -28,7 +29,32 @@ const LONGEST = 300; // characters: who corrects in so many words needs few, and
  * What the last message asks to be otherwise in the last call before it, or to be what it is there; undefined where that is not plain: of the parameter that it
  * names the one value that it has, or, of words that are against the call, the one correction that they allow.
  */
-export function heardCorrection({ messages, tools }: Heard): Held | undefined {
+export function heardCorrection(heard: Heard): Held | undefined {
+  const said = saidOf(heard);
+  const hint = said === undefined ? undefined : (named(said.words, said.called) ?? allowed(said.words, said.called));
+  return said === undefined || hint === undefined ? undefined : heldBy(said.called, hint);
+}
+
+/** The same of several arguments: of words against the call that hold values of several and nothing else each of them; of others what `heardCorrection` hears. */
+export function heardCorrections(heard: Heard): Held[] {
+  const said = saidOf(heard);
+  const changes = said === undefined ? [] : severalChanges(said);
+  if (said !== undefined && changes.length > 1) return changes.map((hint) => heldBy(said.called, hint));
+  const one = heardCorrection(heard);
+  return one === undefined ? [] : [one];
+}
+
+function severalChanges({ words, called }: { words: string; called: Called }): Hint[] {
+  const isPlainly = isAgainst(words) && !UNPLAIN.test(words) && !EITHER.test(words);
+  return isPlainly ? plainChanges(words, called, OBJECTING) : [];
+}
+
+const OBJECTING = new Set(
+  "no nope not wrong sorry wait actually oops hmm this i d s m we want wanted need needed meant said have".split(" "),
+);
+
+/** The last message's words, and the call that they may correct; undefined where there is none, or they are long or begin something else. */
+function saidOf({ messages, tools }: Heard): { words: string; called: Called } | undefined {
   const [last, before] = [messages.at(-1), messages.slice(0, -1)];
   if (last?.role !== "user" || (last.content?.length ?? 0) > LONGEST) return undefined;
   const following = before.slice(before.findLastIndex(({ role }) => role === "user") + 1);
@@ -36,10 +62,11 @@ export function heardCorrection({ messages, tools }: Heard): Held | undefined {
   const tool = call === undefined ? undefined : findTool(tools, call.name);
   if (tool === undefined) return undefined;
   const words = wishfulWords(last.content ?? "");
-  if (ANOTHER.test(words)) return undefined;
-  const called = { before, answered: following, tool, call };
-  const hint = named(words, called) ?? allowed(words, called);
-  return hint === undefined ? undefined : { tool: tool.function.name, parameter: hint.parameter, value: hint.value };
+  return ANOTHER.test(words) ? undefined : { words, called: { before, answered: following, tool, call } };
+}
+
+function heldBy({ tool }: Called, { parameter, value }: Hint): Held {
+  return { tool: tool.function.name, parameter, value };
 }
 
 /** Of a parameter that the words name: its one value there, or the call's own where they insist on that. */

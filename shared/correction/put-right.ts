@@ -1,4 +1,4 @@
-/** An answer to a correction that is said outright (heard.ts): the call as the user has put it right, and else as it was. */
+/** An answer to corrections that are said outright (heard.ts): the call as the user has put it right, and else as it was. */
 import type { Held, Said } from "../held-notes.ts";
 import { escapeRegExp } from "../regexp.ts";
 import { argumentText, findTool, sameCall, sameText } from "../speech/calls.ts";
@@ -29,24 +29,25 @@ export async function withCorrection<Answer extends Pick<WrittenAnswer, "call"> 
     isSettled,
     hold,
   }: {
-    corrected: Held | undefined;
+    corrected: readonly Held[];
     heard: Heard;
     isSettled: (parameter: string) => boolean;
-    hold: (to: Held, call: Calling) => Promise<Answer | undefined>;
+    hold: (to: readonly Held[], call: Calling) => Promise<Answer | undefined>;
   },
 ): Promise<Answer> {
   const { call } = answer;
-  if (corrected === undefined || call?.name !== corrected.tool || answer.calls.length > 1) return answer;
-  const isMissed = misses(corrected, { call, heard });
-  if (!isMissed && !holds(corrected, answer)) return answer;
-  const isOwn = (parameter: string): boolean => samePlace(corrected, { tool: call.name, parameter });
+  if (call === undefined || corrected.length === 0 || corrected.some(({ tool }) => tool !== call.name) || answer.calls.length > 1)
+    return answer;
+  const isMissed = corrected.some((each) => misses(each, { call, heard }));
+  if (!isMissed && !corrected.every((each) => holds(each, answer))) return answer;
+  const isOwn = (parameter: string): boolean => corrected.some((each) => samePlace(each, { tool: call.name, parameter }));
   const due = { ...call, arguments: argumentsDue(call, { corrected, heard, isSettled }) };
   const isAsBefore = sameCall(call, due, isOwn);
   // Where it cannot be held to all of that, what was said counts the more.
   const tried = [...(isAsBefore ? [] : [due]), ...(isMissed ? [call] : [])];
   for (const as of tried) {
     const after = await hold(corrected, as);
-    if (after?.call !== undefined && holds(corrected, after) && sameCall(as, after.call, isOwn)) return after;
+    if (after?.call !== undefined && corrected.every((each) => holds(each, after)) && sameCall(as, after.call, isOwn)) return after;
   }
   return answer;
 }
@@ -54,26 +55,31 @@ export async function withCorrection<Answer extends Pick<WrittenAnswer, "call"> 
 /** The call's arguments, but for those that nobody has spoken of since the call that was put right, and that nothing decides on: they are as they were there. */
 function argumentsDue(
   call: Calling,
-  { corrected, heard, isSettled }: { corrected: Held; heard: Heard; isSettled: (parameter: string) => boolean },
+  { corrected, heard, isSettled }: { corrected: readonly Held[]; heard: Heard; isSettled: (parameter: string) => boolean },
 ): Calling["arguments"] {
-  const owner = findTool(heard.tools, corrected.tool);
-  const called = lastCall({ answered: heard.messages }, corrected.tool);
+  const owner = findTool(heard.tools, call.name);
+  const called = lastCall({ answered: heard.messages }, call.name);
   const before = called?.arguments;
   const words = heard.messages.at(-1)?.content ?? "";
-  const own = owner === undefined ? undefined : findParameter(owner, corrected.parameter);
-  if (before === undefined || owner === undefined || own === undefined) return call.arguments;
-  const isMore = saysMore(words, { parameter: own, value: corrected.value });
+  if (before === undefined || owner === undefined) return call.arguments;
+  const own = corrected.flatMap(({ parameter: name, value }) => {
+    const parameter = findParameter(owner, name);
+    return parameter === undefined ? [] : [{ parameter, value }];
+  });
+  if (own.length < corrected.length) return call.arguments;
+  const isMore = saysMore(words, own);
+  const values = own.flatMap(({ parameter, value }) => [value, heldText(called, parameter.name) ?? ""]);
   const isSpokenOf = (name: string): boolean => {
     const [parameter, value] = [findParameter(owner, name), argumentText(call.arguments[name])];
     if (parameter === undefined || call.arguments[name] === undefined)
       return parameter === undefined || isMore || namesTopic(words, parameter);
     if (namesTopic(words, parameter)) return true;
-    if (isStray(words, { parameter, value }, [corrected.value, heldText(called, corrected.parameter) ?? ""])) return false;
+    if (isStray(words, { parameter, value }, values)) return false;
     return isMore || isTold(words, { parameter, value });
   };
   const names = Object.keys({ ...before, ...call.arguments });
   const source = (name: string): Calling["arguments"] =>
-    name === corrected.parameter || isSettled(name) || isSpokenOf(name) ? call.arguments : before;
+    own.some(({ parameter }) => parameter.name === name) || isSettled(name) || isSpokenOf(name) ? call.arguments : before;
   return Object.fromEntries(names.flatMap((name) => (source(name)[name] === undefined ? [] : [[name, source(name)[name]]])));
 }
 
@@ -100,12 +106,10 @@ function isTold(words: string, { parameter, value }: MentionedValue & { paramete
 
 const ALIKE = 4; // letters
 
-/** Whether a clause is about something else than the correction: what it asks for may be in any argument. */
-function saysMore(words: string, said: { parameter: Parameter; value: string }): boolean {
-  return clausesOf(words).some(
-    (clause) =>
-      tellingWords(clause).length > SHORT_WORDS && !namesTopic(clause, said.parameter) && !mentions(clause, said) && !COMMENTS.test(clause),
-  );
+/** Whether a clause is about something else than the corrections: what it asks for may be in any argument. */
+function saysMore(words: string, said: readonly { parameter: Parameter; value: string }[]): boolean {
+  const isAbout = (clause: string): boolean => said.some((each) => namesTopic(clause, each.parameter) || mentions(clause, each));
+  return clausesOf(words).some((clause) => tellingWords(clause).length > SHORT_WORDS && !isAbout(clause) && !COMMENTS.test(clause));
 }
 
 const SHORT_WORDS = 2; // "No", "sorry", "thank you"

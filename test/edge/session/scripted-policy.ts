@@ -8,7 +8,7 @@ import type { Policy } from "../../../edge/policy/policy.ts";
 import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
 import type { Asked, YieldingCompletion, YieldingTurn } from "../../../edge/session/yielding-turn.ts";
 import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
-import { heardCorrection } from "../../../shared/correction/heard.ts";
+import { heardCorrections } from "../../../shared/correction/heard.ts";
 import { holdTo } from "../../../shared/held-notes.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
 import { findTool } from "../../../shared/speech/calls.ts";
@@ -110,7 +110,7 @@ export function prepared(
       standing: { bound: BOUND, answering },
       base: BASE,
       heard,
-      corrected: heardCorrection(heard),
+      corrected: heardCorrections(heard),
       defaults,
     },
   };

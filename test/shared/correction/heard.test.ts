@@ -1,7 +1,7 @@
 /** Corrections that count in the very answer to them: which words are plain enough. */
 import { describe, expect, it } from "vitest";
 import type { ChatMessage } from "../../../shared/chat.ts";
-import { heardCorrection } from "../../../shared/correction/heard.ts";
+import { heardCorrection, heardCorrections } from "../../../shared/correction/heard.ts";
 import { FOUND, saidAfter, user } from "../../trainer/hotel.ts";
 
 const heard = (said: string, between?: readonly ChatMessage[]): string | undefined => {
@@ -45,5 +45,33 @@ describe("heardCorrection", () => {
   it("hears nothing where no call was made just before", () => {
     expect(heard("The number of rooms should be 2.", [])).toBeUndefined();
     expect(heard("The number of rooms should be 2.", [...FOUND, user("Nice."), ...FOUND.slice(-1)])).toBeUndefined();
+  });
+});
+
+describe("heardCorrections", () => {
+  const all = (said: string): string[] =>
+    heardCorrections(saidAfter(said))
+      .map(({ parameter, value }) => `${parameter} = ${value}`)
+      .sort();
+
+  it.each([
+    ["No, 2 rooms and with wifi please.", ["has_wifi = True", "number_of_rooms = 2"]],
+    ["Sorry, that's wrong: the city is Lisbon, 3 rooms.", ["city = Lisbon", "number_of_rooms = 3"]],
+    ["I wanted 2 rooms, not 1, with wifi, city Lisbon.", ["city = Lisbon", "has_wifi = True", "number_of_rooms = 2"]],
+    ["No, the number of rooms should be 2.", ["number_of_rooms = 2"]],
+  ])("hears each of several values that are said against the call and nothing else: %s", (said, corrections) => {
+    expect(all(said)).toEqual(corrections);
+  });
+
+  it.each([
+    ["holds other words", "No, 2 rooms with wifi and a view of the castle."],
+    ["may name something", "No, 2 rooms, with wifi, in Lisbon."],
+    ["has two values for one", "No, 2 rooms, 3 rooms, with wifi."],
+    ["leaves it open", "No, 2 rooms or with wifi."],
+    ["is not against the call", "2 rooms with wifi."],
+    ["sets a condition", "No, 2 rooms, if with wifi."],
+    ["begins something else", "And now 2 rooms with wifi, not 1."],
+  ])("hears nothing in what %s", (_, said) => {
+    expect(all(said)).toEqual([]);
   });
 });

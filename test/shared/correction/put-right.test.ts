@@ -12,7 +12,7 @@ describe("withCorrection", () => {
   const right = answerOf(search({ city: "Porto", number_of_rooms: "2" }));
   const said = "No, the number of rooms should be 2.";
   const settled = (answer: ReturnType<typeof answerOf>, held = right, words = said) =>
-    withCorrection(answer, { corrected, heard: saidAfter(words), isSettled: () => false, hold: async () => held });
+    withCorrection(answer, { corrected: [corrected], heard: saidAfter(words), isSettled: () => false, hold: async () => held });
 
   it("holds a call that has the old value, another number, or none", async () => {
     for (const rooms of [{ number_of_rooms: "1" }, { number_of_rooms: "3" }, {}])
@@ -23,10 +23,35 @@ describe("withCorrection", () => {
     const city: Held = { tool: "SearchHotel", parameter: "city", value: "Vila Nova" };
     const named = answerOf(search({ city: "Vila Nova de Gaia" }));
     const words = saidAfter("The city should be Vila Nova de Gaia.");
-    expect(await withCorrection(named, { corrected: city, heard: words, isSettled: () => false, hold: async () => right })).toBe(named);
+    expect(await withCorrection(named, { corrected: [city], heard: words, isSettled: () => false, hold: async () => right })).toBe(named);
     const wrong = search({ city: "Porto", number_of_rooms: "1" });
     for (const answer of [right, answerOf(wrong, wrong), answerOf({ name: "GetWeather", arguments: {} }), answerOf()])
       expect(await settled(answer)).toBe(answer);
+  });
+
+  it("holds a call to all of several, whichever it has missed, and to the arguments of before else", async () => {
+    const both: Held[] = [corrected, { tool: "SearchHotel", parameter: "has_wifi", value: "True" }];
+    const made: unknown[] = [];
+    const heldTo = (args: Record<string, unknown>) =>
+      withCorrection(answerOf(search(args)), {
+        corrected: both,
+        heard: saidAfter("No, 2 rooms with wifi."),
+        isSettled: () => false,
+        hold: async (to, { arguments: as }) => {
+          made.push([to, as]);
+          return answerOf(search({ ...as, ...Object.fromEntries(to.map(({ parameter, value }) => [parameter, value])) }));
+        },
+      });
+    const put = { city: "Porto", number_of_rooms: "2", has_wifi: "True" };
+    for (const args of [
+      { city: "Porto", number_of_rooms: "2" },
+      { city: "wifi", number_of_rooms: "1" },
+      { ...put, city: "Faro" },
+    ])
+      expect((await heldTo(args)).call?.arguments).toEqual(put);
+    expect(made).toHaveLength(3);
+    expect((await heldTo(put)).call?.arguments).toEqual(put);
+    expect(made).toHaveLength(3);
   });
 
   it("leaves the answer where it cannot be held, or something else would change with it", async () => {
@@ -39,7 +64,7 @@ describe("withCorrection", () => {
     const asked: unknown[] = [];
     const heldTo = async (args: Record<string, unknown>, words = said, settledPlaces: readonly string[] = []): Promise<unknown> => {
       const settledTo = await withCorrection(answerOf(search(args)), {
-        corrected,
+        corrected: [corrected],
         heard: saidAfter(words),
         isSettled: (parameter) => settledPlaces.includes(parameter),
         hold: async (_, { arguments: as }) => {
@@ -69,8 +94,8 @@ describe("withCorrection", () => {
 
   it("holds nothing where nothing was put right", async () => {
     const wrong = answerOf(search({ number_of_rooms: "1" }));
-    expect(
-      await withCorrection(wrong, { corrected: undefined, heard: saidAfter(said), isSettled: () => false, hold: async () => right }),
-    ).toBe(wrong);
+    expect(await withCorrection(wrong, { corrected: [], heard: saidAfter(said), isSettled: () => false, hold: async () => right })).toBe(
+      wrong,
+    );
   });
 });
