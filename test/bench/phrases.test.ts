@@ -14,6 +14,7 @@ import {
   NOTES,
   OBJECTIONS,
 } from "../../trainer/pretrain/phrases.ts";
+import { AFTER_RESULTS, AfterResultsAgent } from "../../bench/eval/after-results.ts";
 import { SPOKEN } from "../../bench/eval/spoken.ts";
 import { ABILITIES, GREETINGS, OFF_TOPIC } from "../../bench/eval/spoken-beside.ts";
 import { ABOUT_ITSELF, BESIDE, FILLINGS, GREETINGS as TRAINED_GREETINGS } from "../../trainer/pretrain/beside-words.ts";
@@ -22,6 +23,9 @@ import { saidAgain, toolObjection, valueDenial, wordingObjection } from "../../t
 import { drawWish } from "../../trainer/pretrain/wishes.ts";
 import { Random } from "../../trainer/random.ts";
 import { drawReaction } from "../../trainer/pretrain/reactions.ts";
+import { readJsonLines } from "../../trainer/pretrain/json-lines.ts";
+import { escapeRegExp } from "../../shared/regexp.ts";
+import { remarksOf } from "../../trainer/pretrain/remark-words.ts";
 import { readSayings } from "../../trainer/pretrain/sayings.ts";
 
 const named = [...EVAL_HINTS, ...EVAL_NOTES, ...EVAL_CORRECTIONS];
@@ -113,6 +117,18 @@ describe("plain reactions", () => {
     const drawn = Array.from({ length: 2_000 }, () => drawReaction(random));
     const distinct = (reward: number): number => new Set(drawn.filter((each) => each.reward === reward).map(({ text }) => bare(text))).size;
     expect([distinct(-1) > 500, distinct(1) > 250, distinct(0) > 20]).toEqual([true, true, true]);
+  });
+});
+
+describe("what is said of a result", () => {
+  it("is nothing in evaluation that training might draw, whatever stands in its places", () => {
+    const kinds = ["approved", "remarked", "wondered", "recalled", "checked"] as const;
+    const shown = kinds.flatMap(remarksOf).map((text) => bare(text.replace(/\{\w+\}/g, "{}")));
+    expect(shown.length).toBeGreaterThan(2_000);
+    const named = shown.filter((text) => text.replaceAll("{}", " ").trim().split(/ +/).length > 3);
+    const matchers = named.map((text) => new RegExp(`^${text.split("{}").map(escapeRegExp).join("[a-z]+(?: [a-z]+){0,2}")}$`));
+    const asked = readJsonLines(AFTER_RESULTS, AfterResultsAgent).flatMap(({ cases }) => cases.map(({ next }) => bare(next)));
+    expect(asked.filter((text) => matchers.some((matcher) => matcher.test(text)))).toEqual([]);
   });
 });
 

@@ -43,10 +43,11 @@ export function drawConversation(dialogue: Dialogue, schemas: Schemas, revaluer:
   };
 }
 
-/** Now and then a user who writes no capitals: the call has them all the same. */
+/** Now and then a user who writes no capitals: the call has them all the same. Codes are written as they are: nobody could tell how they were. */
 export function drawCasing(steps: Step[], random: Random): Step[] {
   if (!random.chance(LOWER_CASE_SHARE)) return steps;
-  return steps.map((step) => (step.kind === "user" ? { ...step, text: step.text.toLowerCase() } : step));
+  const lowered = (text: string): string => text.replace(/\S+/g, (word) => (/\d/.test(word) ? word : word.toLowerCase()));
+  return steps.map((step) => (step.kind === "user" ? { ...step, text: lowered(step.text) } : step));
 }
 
 /** The dialogue exactly as the data has it: what evaluation shows. */

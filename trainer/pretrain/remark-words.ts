@@ -1,157 +1,26 @@
 /**
- * What people say of what has just been done for them that asks for nothing more, and what there is to answer. `{value}` is an argument of the call,
- * `{other}` another value that the same parameter could have, `{slot}` what the parameter is called.
+ * What people say of what has just been done for them that asks for nothing more (`remarks.jsonl`, written for this project), and what there is to answer.
+ * `{value}` is an argument of the call, `{other}` another value that the same parameter could have, `{slot}` what it is called, `{named}` a value that somebody asks
+ * about. Evaluation has messages of its own (`bench/eval/after-results.jsonl`), and a test keeps the two apart.
  */
+import { z } from "zod";
+import { readJsonLines } from "./json-lines.ts";
 
-/** Approval that names what it approves of. */
-export const APPROVED = [
-  "Great, {value} it is.",
-  "{value} is perfect, thank you",
-  "{value} works for us.",
-  "good, {value} is what I had in mind",
-  "Yes, {value}, exactly.",
-  "{value}, just as I like it!",
-  "Nice, I love {value}.",
-  "ok {value} sounds good",
-  "{value} is fine by me.",
-  "The {slot} is fine like that, thanks.",
-  "glad to see {value} as the {slot}",
-  "I'm happy with {value}.",
-  "wonderful, {value} was my favourite anyway",
-  "keep {value}, that's good",
-  "no need to change the {slot}, it's good",
-  "don't change a thing, {value} is right",
-  "{value}! You read my mind.",
-  "thanks, {value} is all we need",
-  "No objections to {value}.",
-  "nothing wrong with {value}",
-  "Not bad at all, {value}.",
-  "I wouldn't have wanted anything but {value}.",
-  "so the {slot} is {value}, excellent",
-  "{value} will do nicely.",
-] as const;
+/** Approval, small talk, questions without an answer here, what something is, whether it is what they name. */
+const Remark = z.strictObject({ kind: z.enum(["approved", "remarked", "wondered", "recalled", "checked"]), text: z.string().min(1) });
+type Remark = z.infer<typeof Remark>;
 
-/** What somebody else has or did, what stands somewhere, what the value reminds them of; and what is about nothing here. */
-export const REMARKED = [
-  "my sister swears by {other}",
-  "Last year it was {other}, I think.",
-  "funny, everybody else I know has {other}",
-  "{other} would have been too much for me.",
-  "When I was a kid we only had {other}.",
-  "The people next door took {other} and regret it.",
-  "I remember when it was {other} for everyone",
-  "A colleague of mine had {other} once, what a mess.",
-  "{value} reminds me of my grandmother.",
-  "They had {other} at my old place.",
-  "I used to be a {other} person, not any more.",
-  "My brother always gets {other}, no idea why.",
-  "the radio just said something about {other}",
-  "{value}, who would have thought.",
-  "{value} again, it's always the same with me",
-  "And to think that {other} is sold out everywhere.",
-  "Somebody at work told me {other} is overrated",
-  "so many people with {other} out there lol",
-  "We got {other} on holiday once and were miserable all week.",
-  'The sign at the door says "{slot}: {other}", ha.',
-  'My mother just texted "{other} would be better". She means dinner.',
-  'The brochure says "the {slot} should be {other}", whatever that means.',
-  'Somebody wrote "make it {other}!!" on the wall here.',
-  "I dreamt of {other} last night",
-  "That {slot} thing always confuses me.",
-  "my {slot} stories would fill a book",
-  "I never understood why a {slot} is needed.",
-  "Every time I hear {slot} I have to laugh.",
-  "The man in front of me wanted {other}, can you imagine.",
-  "Good that I am not the one with {other}.",
-  "they always talk me into {other} on the phone",
-  "My first one was {other}, long ago.",
-  "no, really, {other} is what my uncle paid for his wedding",
-  "What a day it has been.",
-  "It's pouring here.",
-  "my coffee is cold already",
-  "Sorry, the dog is barking.",
-  "ok I am back, the phone rang",
-  "I'm so tired today",
-  "just talking to myself",
-  "let me think for a moment",
-  "give me a second please",
-  "The kids are driving me up the wall.",
-  "We are all looking forward to it.",
-  "It's for my wife's birthday, by the way.",
-  "I've been meaning to do that for weeks.",
-  "That was about time.",
-  "My boss will be happy.",
-  "I hope the weather holds.",
-  "everything is so expensive these days",
-  "I was afraid that it would be complicated.",
-  "Fingers crossed!",
-  "The neighbours will be jealous.",
-  "Let me tell my husband.",
-  "I'll write that down.",
-  "ok, I have to check with my team first",
-  "no idea how people did this before computers",
-] as const;
+const FILE = new URL("remarks.jsonl", import.meta.url);
 
-/** Questions that neither call nor result answers. */
-export const WONDERED = [
-  "Is {value} any good?",
-  "Do most people take {value}?",
-  "Why is it {value}?",
-  "who decides on the {slot}?",
-  "Would {other} be cheaper?",
-  "How much more would {other} be?",
-  "What's the difference between {value} and {other}?",
-  "Is {other} popular?",
-  "do you like {value}?",
-  "Have you ever tried {other}?",
-  "Will {value} be enough?",
-  "What do they mean by {slot}?",
-  "does the {slot} matter at all?",
-  "How long does that usually take?",
-  "What happens if it rains?",
-  "will they call me?",
-  "Who do I talk to if something goes wrong?",
-  "Is it really safe?",
-  "would {other} have been faster",
-  "is there a discount for {value}?",
-  "since when is it {value}?",
-  "Isn't {other} what everybody has?",
-  "How did they come up with {value}?",
-  "Is {value} better than {other}?",
-  "Did other people choose {other}?",
-  "What would happen with {other}?",
-  "can anybody see my {slot}?",
-  "Are there any reviews of {value}?",
-] as const;
+let known: Partial<Record<Remark["kind"], Remark[]>> | undefined;
 
-/** Questions that the call or its result answers. */
-export const RECALLED = [
-  "What was the {slot} again?",
-  "what's the {slot}",
-  "and the {slot}?",
-  "Remind me of the {slot}, please.",
-  "Which {slot} did you take?",
-  "Sorry, what did you say about the {slot}?",
-  "Could you repeat the {slot}?",
-  "Tell me the {slot} once more.",
-  "I missed the {slot}.",
-  "so what is the {slot} now?",
-  "do you have the {slot}?",
-  "What {slot} is it?",
-  "wait, which {slot}",
-  "May I have the {slot}?",
-] as const;
+/** All of a kind, read once, in the file's order. @throws z.ZodError where a line is none */
+export function remarksOf(kind: Remark["kind"]): readonly string[] {
+  known ??= Object.groupBy(readJsonLines(FILE, Remark), (each) => each.kind);
+  return (known[kind] ?? []).map(({ text }) => text);
+}
 
-/** Questions whether it is the value that they name. */
-export const CHECKED = [
-  "Is the {slot} {named}?",
-  "the {slot} is {named}, right?",
-  "So the {slot} is {named}?",
-  "{named} as the {slot}, is that right?",
-  "It is {named}, isn't it?",
-  "did you put {named} for the {slot}?",
-] as const;
-
+// A small policy says one thing well sooner than many.
 export const ACKNOWLEDGED = [
   "I see.",
   "I see. Is there anything else?",
@@ -159,14 +28,12 @@ export const ACKNOWLEDGED = [
   "Okay. Let me know if you need anything else.",
   "I see. Can I help you with anything else?",
 ] as const;
-
 export const UNKNOWN = [
   "I'm sorry, I don't know that.",
   "I'm afraid I don't know.",
   "I don't know that, sorry.",
   "I'm sorry, I can't tell you that.",
 ] as const;
-
 export const TOLD = ["The {slot} is {value}.", "The {slot} is {value}.", "It is {value}."] as const;
 export const CONFIRMED = ["Yes, the {slot} is {value}.", "Yes, it is {value}."] as const;
 export const DENIED = ["No, the {slot} is {value}.", "No, it is {value}."] as const;

@@ -8,7 +8,7 @@ import type { Conversation, Step } from "./conversation.ts";
 import { type CallStep, otherValue } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { THANKED } from "./phrases.ts";
-import { ACKNOWLEDGED, APPROVED, CHECKED, CONFIRMED, DENIED, RECALLED, REMARKED, TOLD, UNKNOWN, WONDERED } from "./remark-words.ts";
+import { ACKNOWLEDGED, CONFIRMED, DENIED, remarksOf, TOLD, UNKNOWN } from "./remark-words.ts";
 import { sayingsOf } from "./sayings.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
@@ -87,11 +87,11 @@ function remark({ asked, found }: { asked: readonly Fact[]; found: readonly Fact
   const { approved, remarked, wondered } = KINDS;
   const draw = random.next();
   if (draw < approved) {
-    const text = random.chance(GENERAL_SHARE) ? random.pick(sayingsOf(1)).text : worded(APPROVED, asked, random);
+    const text = random.chance(GENERAL_SHARE) ? random.pick(sayingsOf(1)).text : worded(remarksOf("approved"), asked, random);
     return besideExchange(text ?? random.pick(sayingsOf(1)).text, random.pick(THANKED));
   }
-  if (draw < approved + remarked) return exchanged(worded(REMARKED, asked, random), random.pick(ACKNOWLEDGED));
-  if (draw < approved + remarked + wondered) return exchanged(worded(WONDERED, asked, random), random.pick(UNKNOWN));
+  if (draw < approved + remarked) return exchanged(worded(remarksOf("remarked"), asked, random), random.pick(ACKNOWLEDGED));
+  if (draw < approved + remarked + wondered) return exchanged(worded(remarksOf("wondered"), asked, random), random.pick(UNKNOWN));
   return answered(found.length > 0 && random.chance(0.6) ? found : asked, random);
 }
 
@@ -108,10 +108,10 @@ function answered(facts: readonly Fact[], random: Random): Step[] {
       .pick(wordings)
       .replaceAll("{slot}", () => fact.slot)
       .replaceAll("{value}", () => fact.value);
-  if (!random.chance(CHECKED_SHARE)) return besideExchange(random.pick(RECALLED).replaceAll("{slot}", fact.slot), reply(TOLD));
+  if (!random.chance(CHECKED_SHARE)) return besideExchange(random.pick(remarksOf("recalled")).replaceAll("{slot}", fact.slot), reply(TOLD));
   const other = random.chance(0.5) ? fact.other : undefined;
   const text = random
-    .pick(CHECKED)
+    .pick(remarksOf("checked"))
     .replaceAll("{slot}", () => fact.slot)
     .replaceAll("{named}", () => spoken(other ?? fact.value, random));
   return besideExchange(text, reply(other === undefined ? CONFIRMED : DENIED));
