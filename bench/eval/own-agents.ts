@@ -18,15 +18,28 @@ type OwnAgent<Case> = { split: "tuning" | "report"; tools: ToolDefinition[]; cas
 
 export type Answered<Case> = { given: Case; text: string };
 
-/** The greedy answer to each case, by split, with calls held to the schemas of the agent's tools. */
+type Asking = { policy: EvaluatedPolicy; encode: Tokenizer["encodePrompt"]; label: string };
+
+/**
+ * The greedy answer to each case, by split, with calls held to the schemas of the agent's tools.
+ * @param asking.corrects whether what the edge hears of corrections is put right in them, as it is when they are served
+ */
 export async function answersOf<Case>(
   agents: readonly OwnAgent<Case>[],
   messagesOf: (given: Case) => ChatMessage[],
-  { policy, encode, label }: { policy: EvaluatedPolicy; encode: Tokenizer["encodePrompt"]; label: string },
+  { policy, encode, label, corrects = false }: Asking & { corrects?: boolean },
 ): Promise<Record<"tuning" | "report", Answered<Case>[]>> {
-  const cases = agents.flatMap(({ split, tools, cases: own }) => own.map((given) => ({ split, tools, given })));
-  const prompts = cases.map(({ tools, given }) => encode({ messages: messagesOf(given), tools, addGenerationPrompt: true }));
-  const texts = await policy.answers(label, prompts, { maxTokens: ANSWER_TOKENS, tools: cases.map(({ tools }) => tools) });
+  const cases = agents.flatMap(({ split, tools, cases: own }) =>
+    own.map((given) => ({ split, given, heard: { messages: messagesOf(given), tools } })),
+  );
+  const asked = cases.map(({ heard }) => ({ heard, prompt: encode({ ...heard, addGenerationPrompt: true }) }));
+  const texts = corrects
+    ? (await policy.answersToCorrections(label, asked, ANSWER_TOKENS)).served
+    : await policy.answers(
+        label,
+        asked.map(({ prompt }) => prompt),
+        { maxTokens: ANSWER_TOKENS, tools: cases.map(({ heard }) => heard.tools) },
+      );
   const answered = cases.map(({ split, given }, index) => ({ split, given, text: texts[index] ?? "" }));
   return {
     tuning: answered.filter(({ split }) => split === "tuning"),

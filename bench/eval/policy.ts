@@ -101,7 +101,7 @@ export class EvaluatedPolicy {
   /** What goes out for an answer to a correction, as the edge decides it, and what would by the schemas of the tools alone. */
   async answersToCorrections(
     label: string,
-    cases: readonly CorrectedCase[],
+    cases: readonly Pick<CorrectedCase, "prompt" | "heard">[],
     maxTokens: number,
   ): Promise<{ free: string[]; served: string[] }> {
     const written = await this.written(
