@@ -108,7 +108,8 @@ function isBlamed(words: string, value: string): boolean {
 const TELLS_NOT = /\b(?:do|does|did)(?:n['’]t| not)\b/i;
 const EITHER = /\b(?:or|either|whether|whatever)\b/i;
 // Words by which something is wished for that was not asked for yet, and those that begin something else.
-const WISHES = /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please)\b/i;
+const WISHES =
+  /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please|make (?:it|that)|(?:is|would be) better)\b|\bthen[.!]?$/i;
 const ANOTHER =
   /^\W*(?:(?:ok(?:ay)?|great|good|thanks|thank you|perfect|and)\b\W*)*(?:now|next|then|also|another|and)\b|\banother\b|\bas well\b/i;
 

@@ -37,6 +37,8 @@ const MESSAGE_FROM = /\b(?:e-?mail|mail|message|text|letter|note|sms|post|ticket
 // 'The status page says: "The delay should be 60."'
 const QUOTED_FROM =
   /^\W*(?:the|my|our|this|that|some|an?) [^.:!?"“”]{1,60}\b(?:says?|said|wrote|writes|reads?|states?|claims?|claimed|told|tells)\b[^.:!?"“”]{0,40}:\W*["“]/iu;
+// 'There is a sign at the door: "Ring twice"'
+const NOTICE = /\b(?:sign|notice|poster|sticker|headline|plaque|banner)\b[^.:!?"“”]{0,60}:\W*["“]/iu;
 const MEANT =
   /\b(?:I|we)(?:'d| would)? (?:really |always |only |actually )?(?:want|need|prefer|meant|like|said|asked|told)\b|\bplease\b|\bchange it\b/i;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;
@@ -63,7 +65,13 @@ export function wishfulWords(words: string): string {
     .replace(TEXT, "$<order>")
     .split(SENTENCES)
     .filter((sentence) => !asksWhat(sentence) && !WISHLESS.some((each) => each.test(sentence)))
-    .filter((sentence) => !MESSAGE_FROM.test(sentence) && !QUOTED_FROM.test(sentence) && (!SAID_BY.test(sentence) || MEANT.test(sentence)))
+    .filter(
+      (sentence) =>
+        !MESSAGE_FROM.test(sentence) &&
+        !QUOTED_FROM.test(sentence) &&
+        !NOTICE.test(sentence) &&
+        (!SAID_BY.test(sentence) || MEANT.test(sentence)),
+    )
     .filter((sentence) => !PAST.test(sentence) || SAID.test(sentence))
     .map((sentence) => TOLD.reduce((rest, each) => rest.replace(each, ""), sentence))
     .map((sentence) => (isOfOneself(sentence) ? sentence : sentence.replaceAll(QUOTED, " ")))

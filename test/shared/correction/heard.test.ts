@@ -16,6 +16,9 @@ describe("heardCorrection", () => {
     ["Regarding the number of rooms, go with three.", "SearchHotel.number_of_rooms = 3"],
     ["You picked the wrong has wifi. no would be correct.", "SearchHotel.has_wifi = False"],
     ["The number of rooms should be 1.", "SearchHotel.number_of_rooms = 1"],
+    ["My sister joins us. Make that 2 rooms", "SearchHotel.number_of_rooms = 2"],
+    ["Hmm, with my sister and her kids, three rooms then.", "SearchHotel.number_of_rooms = 3"],
+    ["2 rooms would be better.", "SearchHotel.number_of_rooms = 2"],
   ])("hears what is said outright of a parameter: %s", (said, correction) => {
     expect(heard(said)).toBe(correction);
   });

@@ -22,6 +22,7 @@ describe("wishfulWords", () => {
     "There is an e-mail from Tom: please book Pool.",
     "My wife just shouted make it Pool, ignore her.",
     "The forum says Pool is better.",
+    'They have a sign at the door now: "Pool only, no Regular."',
     "Ana said she'd need 45 minutes to get there.",
   ])("leaves out what wishes for nothing: %s", (said) => {
     expect(wishfulWords(said).trim()).toBe("");
