@@ -67,15 +67,14 @@ function argumentsDue(
     return parameter === undefined ? [] : [{ parameter, value }];
   });
   if (own.length < corrected.length) return call.arguments;
-  const isMore = saysMore(words, own);
+  const more = whatElse(words, own);
   const values = own.flatMap(({ parameter, value }) => [value, heldText(called, parameter.name) ?? ""]);
   const isSpokenOf = (name: string): boolean => {
     const [parameter, value] = [findParameter(owner, name), argumentText(call.arguments[name])];
-    if (parameter === undefined || call.arguments[name] === undefined)
-      return parameter === undefined || isMore || namesTopic(words, parameter);
-    if (namesTopic(words, parameter)) return true;
+    if (parameter === undefined || namesTopic(words, parameter)) return true;
+    if (call.arguments[name] === undefined) return LEAVES_OUT.test(more);
     if (isStray(words, { parameter, value }, values)) return false;
-    return isMore || isTold(words, { parameter, value });
+    return (more !== "" && mayTell(more, value)) || isTold(words, { parameter, value });
   };
   const names = Object.keys({ ...before, ...call.arguments });
   const source = (name: string): Calling["arguments"] =>
@@ -83,16 +82,28 @@ function argumentsDue(
   return Object.fromEntries(names.flatMap((name) => (source(name)[name] === undefined ? [] : [[name, source(name)[name]]])));
 }
 
+const LEAVES_OUT = /\b(?:no|not|without|skip|drop|leave|remove|forget|never|any)\b|n['’]t\b/i;
+
 /**
- * Whether a value of free text is words of the correction and nobody's name: of the value that was put right, of the one before it, or, of words against the call, as they stand there in
+ * Whether a value of free text is words of the correction and nobody's name: of the value that was put right, of the one before it, or others as they stand there in
  * small letters or at a clause's beginning ("the number of rooms"). A small policy that is to call again takes what it finds.
  */
 function isStray(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }, corrected: readonly string[]): boolean {
   if (parameter.kind === "boolean" || parameter.allowed.length > 0) return false;
   if (corrected.some((each) => containsPhrase(wordsOf(each), wordsOf(value)))) return true;
-  if (!isAgainst(words) || writtenForm(value) !== undefined || !words.includes(value)) return false;
-  return !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words) || !/^["“]?[\p{Lu}\p{N}]/u.test(value);
+  if (writtenForm(value) !== undefined || !words.includes(value)) return false;
+  if (!/^["“]?[\p{Lu}\p{N}]/u.test(value)) return true;
+  return isAgainst(words) && !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words);
 }
+
+/** Whether what else is said may tell a value that it does not have: a name or a number by whatever they say ("with my wife"), a day or a time by nothing but days and times. */
+function mayTell(words: string, value: string): boolean {
+  const form = writtenForm(value);
+  return form === "date" || form === "time" ? SPEAKS_OF_TIME.test(words) : true;
+}
+
+const SPEAKS_OF_TIME =
+  /\d|\b(?:day|today|tonight|tomorrow|week|weekend|month|year|noon|midnight|morning|afternoon|evening|night|hour|later|earlier|sooner|next|before|after|half|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)/i;
 
 /** Whether the words have the value, may mean it ("on Sunday"), or have a word that one of its words begins like: "a comic one" for Comedy. */
 function isTold(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }): boolean {
@@ -106,10 +117,11 @@ function isTold(words: string, { parameter, value }: MentionedValue & { paramete
 
 const ALIKE = 4; // letters
 
-/** Whether a clause is about something else than the corrections: what it asks for may be in any argument. */
-function saysMore(words: string, said: readonly { parameter: Parameter; value: string }[]): boolean {
+/** The clauses about something else than the corrections: what they ask for may be in any argument. */
+function whatElse(words: string, said: readonly { parameter: Parameter; value: string }[]): string {
   const isAbout = (clause: string): boolean => said.some((each) => namesTopic(clause, each.parameter) || mentions(clause, each));
-  return clausesOf(words).some((clause) => tellingWords(clause).length > SHORT_WORDS && !isAbout(clause) && !COMMENTS.test(clause));
+  const isElse = (clause: string): boolean => tellingWords(clause).length > SHORT_WORDS && !isAbout(clause) && !COMMENTS.test(clause);
+  return clausesOf(words).filter(isElse).join(" ");
 }
 
 const SHORT_WORDS = 2; // "No", "sorry", "thank you"

@@ -80,6 +80,14 @@ describe("withCorrection", () => {
     expect(await heldTo({ number_of_rooms: "2" })).toEqual({ city: "Porto", number_of_rooms: "2" });
     // The correction's own words, which a small policy takes for what else the call has.
     expect(await heldTo({ city: "the number of rooms", number_of_rooms: "2" })).toEqual({ city: "Porto", number_of_rooms: "2" });
+    // What else is said asks for nothing: neither its words nor a day that it does not speak of are values, and nothing is left out for it.
+    const snores = "No, the number of rooms should be 2. My little sister snores terribly.";
+    const stays = { city: "Porto", number_of_rooms: "2" };
+    for (const city of [{ city: "little sister" }, { city: "2019-03-02" }, {}])
+      expect(await heldTo({ ...city, number_of_rooms: "2" }, snores)).toEqual(stays);
+    expect(await heldTo({ number_of_rooms: "2" }, "No, the number of rooms should be 2. And never mind the harbour.")).toEqual({
+      number_of_rooms: "2",
+    });
     // Said, decided by a note, or perhaps meant by what else is said.
     const inFaro = { city: "Faro", number_of_rooms: "2" };
     expect(await heldTo(inFaro, "No, the number of rooms should be 2, in Faro.")).toEqual(inFaro);
