@@ -24,7 +24,7 @@ export const AfterResultsAgent = ownAgentOf(Case);
 export const AFTER_RESULTS = new URL("after-results.jsonl", import.meta.url);
 
 /**
- * By split, as served. `inWords`: answers without a call where none is due, and of each kind of message; `told`: replies to a question about the result or the
+ * By split, with corrections put right as the edge does. `inWords`: answers without a call where none is due, and of each kind of message; `told`: replies to a question about the result or the
  * call that hold what was asked; `exact`: calls that are due, made with that tool and those arguments, and of each kind.
  */
 export async function evaluateAfterResults(policy: EvaluatedPolicy, encode: Tokenizer["encodePrompt"]) {

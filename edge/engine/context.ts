@@ -12,20 +12,25 @@ const SHORTEN = {
   conversation: { param: "messages", advice: "shorten the conversation" },
 } as const satisfies Record<PartName, { param: string; advice: string }>;
 
+type Room = {
+  readonly promptCount: number;
+  readonly answerLimit: TurnSampling["answerLimit"];
+  readonly contextTokens: number;
+  /** Tokens that have to be left beside the prompt, at least one. */
+  readonly least?: number;
+};
+
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
-export function fitContext(
-  parts: Parts,
-  { promptCount, answerLimit, contextTokens }: { promptCount: number; answerLimit: TurnSampling["answerLimit"]; contextTokens: number },
-): number {
+export function fitContext(parts: Parts, { promptCount, answerLimit, contextTokens, least = 1 }: Room): number {
   const left = contextTokens - promptCount;
-  if (left < 1) throw overflow(parts, { contextTokens, promptCount, got: `${promptCount} in the prompt and room for an answer` });
+  if (left < least) throw overflow(parts, { contextTokens, promptCount, got: `${promptCount} in the prompt and room for an answer` });
   if (answerLimit === undefined) return left;
   const { param, tokens, rest = false } = answerLimit;
   if (tokens <= left || rest) return Math.min(tokens, left);
   throw new AppError(
     "input/invalid",
     `${param}: at most ${left} expected, which a prompt of ${promptCount} leaves of ${contextTokens} tokens of context, got ${tokens}; lower it or leave it out`,
-    { details: { param, code: "context_length_exceeded", promptTokens: promptCount, contextTokens } },
+    { details: { param, code: "context_length_exceeded", promptTokens: promptCount, contextTokens, answerTokens: tokens } },
   );
 }
 

@@ -29,23 +29,25 @@ export async function prepareTurn(
   const whole = withInstructions(request.instructions, request.messages);
   const { tools, notes, sampling, session, metadata, truncation } = request;
   const { seed = newSeed() } = sampling;
-  checkTruncation(request);
+  checkTruncation(request, policy);
+  checkRecord({ messages: whole, tools, metadata });
   const engine = engineFor(env, request, policy);
   const named = { cacheKey: session.sessionId, keyId: session.keyId, goesOn };
-  const prepare = async (messages: readonly ChatMessage[]): Promise<PreparedTurn> => ({
-    ...(await engine.prepare({ messages, tools, notes, sampling, policy, seed, ...named })),
+  const prepare = async (messages: readonly ChatMessage[], isLast: boolean): Promise<PreparedTurn> => ({
+    ...(await engine.prepare({ messages, tools, notes, sampling, policy, seed, isRoomy: !isLast, ...named })),
     messages,
     seed,
   });
-  const prepared = truncation === "auto" ? await shortenedTo(whole, prepare) : await prepare(whole);
-  checkRecord({ messages: prepared.messages, tools, metadata });
-  return prepared;
+  return truncation === "auto" ? shortenedTo(whole, prepare) : prepare(whole, true);
 }
 
 /** How long a prompt is for an engine elsewhere is known only when it refuses it. @throws {input/unsupported} */
-function checkTruncation({ truncation, engine }: Pick<TurnRequest, "truncation" | "engine">): void {
-  if (truncation === "disabled" || engine.kind === "embedded") return;
-  const message = `truncation supports "disabled" only where ${engineTitle(engine)} answers, got "auto"; send fewer messages`;
+function checkTruncation(
+  { truncation, engine }: Pick<TurnRequest, "truncation" | "engine">,
+  { onEngine }: Pick<TurnPolicy, "onEngine">,
+): void {
+  if (truncation === "disabled" || !onEngine) return;
+  const message = `truncation: "disabled" expected where ${engineTitle(engine)} answers, got "auto"; send fewer messages`;
   throw new AppError("input/unsupported", message, { details: { param: "truncation" } });
 }
 

@@ -10,24 +10,25 @@ export type Truncation = (typeof TRUNCATIONS)[number];
 type Ending = { readonly start: number; readonly size: number };
 
 /**
- * What `attempt` makes of the longest end of the conversation that it does not refuse for its length. System messages stay, and what is left of the others
- * begins with one of the user's, so that no result stands without its call. After a refusal that says how much too long it is, about that much is left out at once.
+ * What `attempt` makes of the longest end of the conversation that it does not refuse for its length. System messages stay, before the rest, and what is left of
+ * the others begins with one of the user's, so that no result stands without its call. After a refusal that says how much too long it is, about that much is left out at once.
+ * @param attempt is told whether nothing more could be left out
  * @throws what `attempt` throws; for the conversation's length only where nothing more can be left out
  */
 export async function shortenedTo<Made>(
   messages: readonly ChatMessage[],
-  attempt: (messages: readonly ChatMessage[]) => Promise<Made>,
+  attempt: (messages: readonly ChatMessage[], isLast: boolean) => Promise<Made>,
 ): Promise<Made> {
   const system = messages.filter(({ role }) => role === "system");
   const spoken = messages.filter(({ role }) => role !== "system");
   const endings = endingsOf(spoken);
   let ending: Ending = { start: 0, size: sizeOf(spoken) };
   for (;;) {
+    const { start, size } = ending;
+    const shorter = endings.filter((each) => each.start > start);
     try {
-      return await attempt(ending.start === 0 ? messages : [...system, ...spoken.slice(ending.start)]);
+      return await attempt(start === 0 ? messages : [...system, ...spoken.slice(start)], shorter.length === 0);
     } catch (thrown) {
-      const { start, size } = ending;
-      const shorter = endings.filter((each) => each.start > start);
       const share = shareThatFits(thrown);
       const next = shorter.find((each) => each.size <= size * (share ?? 0)) ?? shorter.at(-1);
       if (share === undefined || next === undefined) throw thrown;
@@ -54,6 +55,8 @@ function sizeOf(part: unknown): number {
 /** Of the prompt, in tokens; undefined where it was refused for something else. Of a prompt far too long the least that it can have is told. */
 function shareThatFits(thrown: unknown): number | undefined {
   if (!(thrown instanceof AppError) || thrown.details["code"] !== "context_length_exceeded") return undefined;
-  const { promptTokens, contextTokens } = thrown.details;
-  return typeof promptTokens === "number" && typeof contextTokens === "number" ? contextTokens / promptTokens : 1;
+  const { promptTokens, contextTokens, answerTokens = 0 } = thrown.details;
+  if (typeof promptTokens !== "number" || typeof contextTokens !== "number") return 1;
+  // An answer that is to be as long as the context has room beside no conversation.
+  return Number(answerTokens) < contextTokens ? contextTokens / promptTokens : undefined;
 }

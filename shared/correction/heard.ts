@@ -12,6 +12,7 @@ import { wasGiven } from "../speech/given.ts";
 import { namesTopic, parametersNamed } from "../speech/mention.ts";
 import { numbersAmong, wasCounted } from "../speech/numbers.ts";
 import { findParameter, type Parameter, readParameters } from "../speech/parameters.ts";
+import { clausesOf } from "../speech/sentences.ts";
 import { knownForms, writtenForm } from "../speech/spoken.ts";
 import { spelledTruth } from "../speech/truth.ts";
 import { isWanted } from "../speech/wanted.ts";
@@ -31,30 +32,35 @@ const LONGEST = 300; // characters: who corrects in so many words needs few, and
  */
 export function heardCorrection(heard: Heard): Held | undefined {
   const said = saidOf(heard);
-  const hint = said === undefined ? undefined : (named(said.words, said.called) ?? allowed(said.words, said.called));
-  return said === undefined || hint === undefined ? undefined : heldBy(said.called, hint);
+  return said === undefined ? undefined : oneChange(said);
+}
+
+function oneChange({ words, called }: Said): Held | undefined {
+  const hint = named(words, called) ?? allowed(words, called) ?? proposed(words, called);
+  return hint === undefined ? undefined : heldBy(called, hint);
 }
 
 /** The same of several arguments: of words against the call that hold values of several and nothing else each of them; of others what `heardCorrection` hears. */
 export function heardCorrections(heard: Heard): Held[] {
   const said = saidOf(heard);
-  const changes = said === undefined ? [] : severalChanges(said);
-  if (said !== undefined && changes.length > 1) return changes.map((hint) => heldBy(said.called, hint));
-  const one = heardCorrection(heard);
+  if (said === undefined) return [];
+  const changes = severalChanges(said);
+  if (changes.length > 1) return changes.map((hint) => heldBy(said.called, hint));
+  const one = oneChange(said);
   return one === undefined ? [] : [one];
 }
 
-function severalChanges({ words, called }: { words: string; called: Called }): Hint[] {
+function severalChanges({ words, called }: Said): Hint[] {
   const isPlainly = isAgainst(words) && !UNPLAIN.test(words) && !EITHER.test(words);
   return isPlainly ? plainChanges(words, called, OBJECTING) : [];
 }
 
-const OBJECTING = new Set(
-  "no nope not wrong sorry wait actually oops hmm this i d s m we want wanted need needed meant said have".split(" "),
-);
+const OBJECTING = new Set("no nope not wrong sorry wait actually oops hmm this i d s m want wanted meant said".split(" "));
+
+type Said = { readonly words: string; readonly called: Called };
 
 /** The last message's words, and the call that they may correct; undefined where there is none, or they are long or begin something else. */
-function saidOf({ messages, tools }: Heard): { words: string; called: Called } | undefined {
+function saidOf({ messages, tools }: Heard): Said | undefined {
   const [last, before] = [messages.at(-1), messages.slice(0, -1)];
   if (last?.role !== "user" || (last.content?.length ?? 0) > LONGEST) return undefined;
   const following = before.slice(before.findLastIndex(({ role }) => role === "user") + 1);
@@ -92,6 +98,17 @@ function allowed(words: string, called: Called): Hint | undefined {
   return (isOfFew && !isBlamed(words, hint.value)) || standsAlone(words, hint.value) ? hint : undefined;
 }
 
+/** Of a clause that proposes one value and says nothing else: that. Several such clauses propose several things. */
+function proposed(words: string, called: Called): Hint | undefined {
+  if (UNPLAIN.test(words) || EITHER.test(words)) return undefined;
+  const proposals = clausesOf(words)
+    .map((clause) => clause.replace(/[.!\s]+$/, ""))
+    .filter((clause) => PROPOSES.test(clause));
+  const changes = proposals.map((clause) => plainChanges(clause, called, PROPOSING));
+  const [only, ...more] = changes.flat();
+  return more.length > 0 || changes.some(({ length }) => length === 0) ? undefined : only;
+}
+
 /** What the words ask for that the call has already, of the one parameter that they name: it stays so. */
 function insisted(words: string, { tool, call }: { tool: ToolDefinition; call: Call | undefined }): Hint | undefined {
   const [parameter, ...more] = parametersNamed(words, readParameters(tool));
@@ -108,8 +125,10 @@ function isBlamed(words: string, value: string): boolean {
 const TELLS_NOT = /\b(?:do|does|did)(?:n['’]t| not)\b/i;
 const EITHER = /\b(?:or|either|whether|whatever)\b/i;
 // Words by which something is wished for that was not asked for yet, and those that begin something else.
-const WISHES =
-  /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please|make (?:it|that)|(?:is|would be) better)\b|\bthen[.!]?$/i;
+const WISHES = /\b(?:always|only|from now on|prefer|want(?:ed)?|need(?:ed)?|please)\b/i;
+// By which a clause that holds one value and nothing else proposes it: "make that 4 nights", "editor then", "2 would be better".
+const PROPOSES = /\bmake (?:it|that)\b|\bthen$|\bbetter$/i;
+const PROPOSING = new Set("then better would is hmm ok okay well so".split(" "));
 const ANOTHER =
   /^\W*(?:(?:ok(?:ay)?|great|good|thanks|thank you|perfect|and)\b\W*)*(?:now|next|then|also|another|and)\b|\banother\b|\bas well\b/i;
 

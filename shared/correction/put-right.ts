@@ -72,7 +72,8 @@ function argumentsDue(
   const isSpokenOf = (name: string): boolean => {
     const [parameter, value] = [findParameter(owner, name), argumentText(call.arguments[name])];
     if (parameter === undefined || namesTopic(words, parameter)) return true;
-    if (call.arguments[name] === undefined) return LEAVES_OUT.test(more);
+    if (call.arguments[name] === undefined)
+      return LEAVES_OUT.test(more) || mentions(words, { parameter, value: argumentText(before[name]) });
     if (isStray(words, { parameter, value }, values)) return false;
     return (more !== "" && mayTell(more, value)) || isTold(words, { parameter, value });
   };
@@ -82,7 +83,18 @@ function argumentsDue(
   return Object.fromEntries(names.flatMap((name) => (source(name)[name] === undefined ? [] : [[name, source(name)[name]]])));
 }
 
-const LEAVES_OUT = /\b(?:no|not|without|skip|drop|leave|remove|forget|never|any)\b|n['’]t\b/i;
+const LEAVES_OUT = /\b(?:no|not|none|nothing|without|minus|skip|scratch|drop|omit|cancel|leave|remove|forget|never|any)\b|n['’]t\b/i;
+
+/** Whether a clause begins with the value, or one word before it, and goes on: as with who does something there ("skipper just radioed"), not with what is asked for ("with mushrooms"). */
+function opensClause(words: string, value: string): boolean {
+  return clausesOf(words).some((clause) => {
+    const [before, behind] = clause.split(value, 2);
+    if (before === undefined || behind === undefined || wordsOf(behind).filter((word) => word !== "please").length === 0) return false;
+    return wordsOf(before).length < 2 && !JOINS.test(before);
+  });
+}
+
+const JOINS = /\b(?:with|to|in|at|for|on|from|by|add|plus|and|of|as|called|named|like|want|need|please|also|make|use)\b/i;
 
 /**
  * Whether a value of free text is words of the correction and nobody's name: of the value that was put right, of the one before it, or others as they stand there in
@@ -92,8 +104,8 @@ function isStray(words: string, { parameter, value }: MentionedValue & { paramet
   if (parameter.kind === "boolean" || parameter.allowed.length > 0) return false;
   if (corrected.some((each) => containsPhrase(wordsOf(each), wordsOf(value)))) return true;
   if (writtenForm(value) !== undefined || !words.includes(value)) return false;
-  if (!/^["“]?[\p{Lu}\p{N}]/u.test(value)) return true;
-  return isAgainst(words) && !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words);
+  if (!isAgainst(words)) return /^\p{Ll}/u.test(value) && opensClause(words, value);
+  return !/^["“]?[\p{Lu}\p{N}]/u.test(value) || !new RegExp(`[\\p{L}\\p{N}"“] ["“]?${escapeRegExp(value)}`, "u").test(words);
 }
 
 /** Whether what else is said may tell a value that it does not have: a name or a number by whatever they say ("with my wife"), a day or a time by nothing but days and times. */
@@ -103,7 +115,7 @@ function mayTell(words: string, value: string): boolean {
 }
 
 const SPEAKS_OF_TIME =
-  /\d|\b(?:day|today|tonight|tomorrow|week|weekend|month|year|noon|midnight|morning|afternoon|evening|night|hour|later|earlier|sooner|next|before|after|half|quarter|(?:mon|tues|wednes|thurs|fri|satur|sun)day|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)/i;
+  /\d|\b(?:days?|today|tonight|tomorrow|weeks?|weekends?|months?|years?|noon|midnight|dawn|mornings?|afternoons?|evenings?|nights?|hours?|breakfast|lunch|dinner|later|earlier|sooner|soon|asap|next|before|after|half|quarter|christmas|easter|new year|holidays?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan(?:uary)?|feb(?:ruary)?|march|mar|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?))\b/i;
 
 /** Whether the words have the value, may mean it ("on Sunday"), or have a word that one of its words begins like: "a comic one" for Comedy. */
 function isTold(words: string, { parameter, value }: MentionedValue & { parameter: Parameter }): boolean {

@@ -38,7 +38,8 @@ const MESSAGE_FROM = /\b(?:e-?mail|mail|message|text|letter|note|sms|post|ticket
 const QUOTED_FROM =
   /^\W*(?:the|my|our|this|that|some|an?) [^.:!?"“”]{1,60}\b(?:says?|said|wrote|writes|reads?|states?|claims?|claimed|told|tells)\b[^.:!?"“”]{0,40}:\W*["“]/iu;
 // 'There is a sign at the door: "Ring twice"'
-const NOTICE = /\b(?:sign|notice|poster|sticker|headline|plaque|banner)\b[^.:!?"“”]{0,60}:\W*["“]/iu;
+const NOTICE =
+  /\b(?:there(?:'s| is| was)|(?:they|we|i) (?:have|had|saw)|put up|hung up) (?:an?|this|the|another)? ?(?:[\p{L}-]{1,20} ){0,2}(?:sign|notice|sticker|plaque|poster)\b[^.:!?"“”]{0,60}:\W*["“]/iu;
 const MEANT =
   /\b(?:I|we)(?:'d| would)? (?:really |always |only |actually )?(?:want|need|prefer|meant|like|said|asked|told)\b|\bplease\b|\bchange it\b/i;
 const UNREAL = /\bif (?:i|we|you|it|he|she|they|money) (?:were|was|had|could|would)\b/i;

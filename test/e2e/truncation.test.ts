@@ -7,6 +7,7 @@ import { withEdge } from "../helpers/edge.ts";
 
 const edge = withEdge();
 const model = "talkative";
+const CONTEXT = 2048; // of the base that tests serve
 const client = () => new OpenAI({ apiKey: edge.keys.client, baseURL: `${edge.url}/v1`, maxRetries: 0 });
 const short = { model, temperature: 0, max_output_tokens: 12 };
 const said = (content: string) => ({ role: "user" as const, content });
@@ -38,6 +39,20 @@ it("a chat completion may ask for it, too, and its next turn is known by its who
   const events = await logged("turn:finished", 2);
   expect(turnsOf(events).map(({ messages }) => messages)).toEqual([kept, [...kept, told(first.message.content ?? ""), said("Go on.")]]);
   expect(nextStatesOf(events)).toEqual([[first.id, [said("Go on.")]]]);
+});
+
+it("an answer without a limit has room, and so have notes; one that nothing could be left out for has what there is", async () => {
+  await putAgent(edge, "roomy");
+  const { ask } = talkTo(edge, "roomy");
+  const many = Array.from({ length: 200 }, (_, at) => (at % 2 === 0 ? said(`word ${at}`) : told(`Well, ${at}.`)));
+  const extra = { truncation: "auto", temperature: 0, max_tokens: null };
+  const { usage } = await ask([...many, said("Hello")], { extra });
+  expect(usage.prompt).toBeLessThanOrEqual(CONTEXT - 256);
+  expect(usage.prompt).toBeGreaterThan(CONTEXT - 512);
+  const one = await ask([said("word ".repeat(385))], { extra });
+  expect([one.status, one.error, one.usage.prompt > CONTEXT - 256]).toEqual([200, undefined, true]);
+  const greedy = await ask([...many, said("Hello")], { extra: { truncation: "auto", max_tokens: CONTEXT } });
+  expect(greedy).toMatchObject({ status: 400, error: { param: "max_tokens" } });
 });
 
 it("what cannot be left out is refused as ever, and so is anything else for `truncation`", async () => {

@@ -120,19 +120,36 @@ function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { n
 
 /** Turns of the same session that were prompted after the exchange's user message, up to this one. */
 function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; lookup: TurnLookup }): LoggedTurn[] {
-  const prefix = JSON.stringify(turn.payload.messages.slice(0, start + 1));
   const earlier = lookup
     .ofSession(turn.sessionId)
     .filter(
       ({ seq, payload }) =>
-        seq < turn.seq &&
-        untrainable(payload) === undefined &&
-        isOfBaseOf({ payload }, turn) &&
-        payload.messages.length > start &&
-        wentOnWith(payload.answer, turn.payload.messages[payload.messages.length]) &&
-        JSON.stringify(payload.messages.slice(0, start + 1)) === prefix,
+        seq < turn.seq && untrainable(payload) === undefined && isOfBaseOf({ payload }, turn) && ledTo(payload, turn.payload, start),
     );
   return [...earlier, turn];
+}
+
+/** Whether a turn's conversation went on with its answer to that of a later one, after the same message of the user's. Either may have lost its beginning (`truncation`). */
+function ledTo({ messages, answer }: TurnFinished, { messages: later }: TurnFinished, start: number): boolean {
+  const own = messages.findLastIndex(({ role }) => role === "user");
+  const answered = start + messages.length - own;
+  if (own < 0 || !wentOnWith(answer, later[answered])) return false;
+  const same = (one: readonly ChatMessage[], other: readonly ChatMessage[]): boolean => JSON.stringify(one) === JSON.stringify(other);
+  const [before, beforeLater] = [spokenApart(messages.slice(0, own)), spokenApart(later.slice(0, start))];
+  const kept = Math.min(before.spoken.length, beforeLater.spoken.length);
+  return (
+    same(messages.slice(own), later.slice(start, answered)) &&
+    same(before.system, beforeLater.system) &&
+    same(lastOf(before.spoken, kept), lastOf(beforeLater.spoken, kept))
+  );
+}
+
+function spokenApart(messages: readonly ChatMessage[]): { system: ChatMessage[]; spoken: ChatMessage[] } {
+  return { system: messages.filter(({ role }) => role === "system"), spoken: messages.filter(({ role }) => role !== "system") };
+}
+
+function lastOf<Each>(list: readonly Each[], count: number): readonly Each[] {
+  return list.slice(list.length - count);
 }
 
 /** Whether the conversation went on with this answer; one that was regenerated stands in no later transcript. */

@@ -43,10 +43,14 @@ export function drawConversation(dialogue: Dialogue, schemas: Schemas, revaluer:
   };
 }
 
+// "F-GH 55" is one code.
+const CODE_OR_WORD = /((?<!\S)[A-Z][A-Z-]*(?= \S*\d))|\S+/g;
+
 /** Now and then a user who writes no capitals: the call has them all the same. Codes are written as they are: nobody could tell how they were. */
 export function drawCasing(steps: Step[], random: Random): Step[] {
   if (!random.chance(LOWER_CASE_SHARE)) return steps;
-  const lowered = (text: string): string => text.replace(/\S+/g, (word) => (/\d/.test(word) ? word : word.toLowerCase()));
+  const lowered = (text: string): string =>
+    text.replace(CODE_OR_WORD, (word, code?: string) => code ?? (/\d/.test(word) ? word : word.toLowerCase()));
   return steps.map((step) => (step.kind === "user" ? { ...step, text: lowered(step.text) } : step));
 }
 

@@ -49,7 +49,8 @@ function factsOf(call: CallStep, result: Step | undefined, lexicon: Lexicon, ran
   const asked = call.tool.parameters.flatMap((parameter): Fact[] => {
     const value = call.values[parameter.slot];
     if (value === undefined || !isSaid(value)) return [];
-    return [{ slot: spokenName(parameter.name), value, other: otherValue(parameter, value, lexicon, random) }];
+    const other = otherValue(parameter, value, lexicon, random);
+    return [{ slot: spokenName(parameter.name), value, other: other !== undefined && isSaid(other) ? other : undefined }];
   });
   const known = new Set(asked.map(({ slot }) => slot));
   const found = result?.kind === "result" ? scalarsOf(result.content).filter(({ slot }) => !known.has(slot)) : [];
@@ -108,7 +109,11 @@ function answered(facts: readonly Fact[], random: Random): Step[] {
       .pick(wordings)
       .replaceAll("{slot}", () => fact.slot)
       .replaceAll("{value}", () => fact.value);
-  if (!random.chance(CHECKED_SHARE)) return besideExchange(random.pick(remarksOf("recalled")).replaceAll("{slot}", fact.slot), reply(TOLD));
+  if (!random.chance(CHECKED_SHARE))
+    return besideExchange(
+      random.pick(remarksOf("recalled")).replaceAll("{slot}", () => fact.slot),
+      reply(TOLD),
+    );
   const other = random.chance(0.5) ? fact.other : undefined;
   const text = random
     .pick(remarksOf("checked"))

@@ -52,8 +52,12 @@ export function madeUpName(random: Random): string {
   return Array.from({ length: words }, () => capitalised(madeUpWord(random))).join(" ");
 }
 
-/** The text with other digits, and other capitals in words of capitals alone, in the same places: `L-5512` → `K-8073`. */
+// Digits of which not all make sense.
+const CLOCKED = /\d:\d\d|\d{4}-\d\d|\d(?:st|nd|rd|th)\b/;
+
+/** The text with other digits, and other capitals in words of capitals alone, in the same places: `L-5512` → `K-8073`; times, dates and ordinals stay. */
 export function recoded(text: string, random: Random): string {
+  if (CLOCKED.test(text)) return text;
   const lettered = text.replace(/(?<![A-Za-z])[A-Z]+(?![A-Za-z])/g, (code) =>
     code.replace(/[A-Z]/g, () => String.fromCharCode(65 + random.below(26))),
   );

@@ -279,6 +279,15 @@ describe("an engine that is busy", () => {
     expect(engine.asked.length - asked).toBe(1);
   });
 
+  it("is not asked where a conversation is to be shortened to what it has room for, which nobody knows", async () => {
+    const engine = engines[0] as Vllm;
+    await putAgent(edge, "unmeasured", { engine: settingsOf(engine) });
+    const asked = engine.asked.length;
+    const reply = await talkTo(edge, "unmeasured").ask([says("hi")], { extra: { truncation: "auto" } });
+    expect(reply).toMatchObject({ status: 400, error: { param: "truncation", message: expect.stringContaining("vllm Qwen/Qwen3-4B") } });
+    expect(engine.asked.length).toBe(asked);
+  });
+
   it("or is not there at all is told of without its address", async () => {
     await putAgent(edge, "absent", { engine: settingsOf(engines[0] as Vllm, { url: "http://127.0.0.1:9" }) });
     const { status, error } = await talkTo(edge, "absent").ask([says("hi")]);

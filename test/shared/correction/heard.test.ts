@@ -18,6 +18,7 @@ describe("heardCorrection", () => {
     ["The number of rooms should be 1.", "SearchHotel.number_of_rooms = 1"],
     ["My sister joins us. Make that 2 rooms", "SearchHotel.number_of_rooms = 2"],
     ["Hmm, with my sister and her kids, three rooms then.", "SearchHotel.number_of_rooms = 3"],
+    ["Hmm. 3 then", "SearchHotel.number_of_rooms = 3"],
     ["2 rooms would be better.", "SearchHotel.number_of_rooms = 2"],
   ])("hears what is said outright of a parameter: %s", (said, correction) => {
     expect(heard(said)).toBe(correction);
@@ -25,6 +26,11 @@ describe("heardCorrection", () => {
 
   it.each([
     ["only agrees", "2, lovely."],
+    ["tells when", "Great, see you in 2 hours then."],
+    ["tells who", "Perfect, 3 of my friends are coming over then!"],
+    ["makes something easier", "That will make it easier for the 3 of us."],
+    ["compares", "The oven is better at 2."],
+    ["proposes two things", "Make it 2 rooms. Make that with wifi."],
     ["begins something else", "Now 2 rooms, please."],
     ["may be meant for either of two", "No, Lisbon harbour please."],
     ["tells what the call had", "The number of rooms is 1."],
@@ -68,6 +74,8 @@ describe("heardCorrections", () => {
 
   it.each([
     ["holds other words", "No, 2 rooms with wifi and a view of the castle."],
+    ["says the opposite", "We have wifi, no need of 2 rooms."],
+    ["tells what there is", "Sorry, we have 3 rooms and wifi."],
     ["may name something", "No, 2 rooms, with wifi, in Lisbon."],
     ["has two values for one", "No, 2 rooms, 3 rooms, with wifi."],
     ["leaves it open", "No, 2 rooms or with wifi."],

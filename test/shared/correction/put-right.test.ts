@@ -88,6 +88,13 @@ describe("withCorrection", () => {
     expect(await heldTo({ number_of_rooms: "2" }, "No, the number of rooms should be 2. And never mind the harbour.")).toEqual({
       number_of_rooms: "2",
     });
+    // Said in small letters, and left out in so many words.
+    const small = "Make that 2 rooms, in faro please.";
+    expect(await heldTo({ city: "faro", number_of_rooms: "2" }, small)).toEqual({ city: "faro", number_of_rooms: "2" });
+    expect(await heldTo({ city: "skipper", number_of_rooms: "2" }, "skipper just radioed, make that 2 rooms")).toEqual(stays);
+    expect(await heldTo({ number_of_rooms: "2" }, "Make that 2 rooms, and forget Porto.")).toEqual({ number_of_rooms: "2" });
+    const married = "No, the number of rooms should be 2. My sister just got married to a baker.";
+    expect(await heldTo({ city: "2019-03-02", number_of_rooms: "2" }, married)).toEqual(stays);
     // Said, decided by a note, or perhaps meant by what else is said.
     const inFaro = { city: "Faro", number_of_rooms: "2" };
     expect(await heldTo(inFaro, "No, the number of rooms should be 2, in Faro.")).toEqual(inFaro);

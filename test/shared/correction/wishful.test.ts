@@ -38,6 +38,8 @@ describe("wishfulWords", () => {
   });
 
   it.each([
+    'No, the headline should be: "Pool and more"',
+    'Put this on the poster: "No Pool" and make it 5 copies.',
     "Pool, please.",
     "Pool, not Standard, the bill killed us last month.",
     "Pool just suits us.",

@@ -1,4 +1,5 @@
 /** What a next state is paired with, and which turns are never trained on. */
+import type { ChatMessage } from "../../../shared/chat.ts";
 import { describe, expect, it } from "vitest";
 import type { Rollout, TurnFinished } from "../../../shared/events.ts";
 import { assembleSignal, onBase, untold } from "../../../trainer/data/exchange.ts";
@@ -128,6 +129,23 @@ describe("assembleSignal", () => {
     if (assembled === undefined) throw new Error("a signal expected");
     expect(onBase(assembled, { baseDigest: "b" })).toMatchObject({ status: "refused", refusal: { code: "turn/otherBase" } });
     expect(onBase(assembled, { baseDigest: "a" })).toBe(assembled);
+  });
+
+  it("knows the turn that called where either has lost its beginning, and none that goes on otherwise or was told other instructions", () => {
+    const before = [user("Hello"), REPLY];
+    const turnsOf = (called: ChatMessage[], replied: ChatMessage[]): number | undefined => {
+      const cache = new EventCache(10);
+      const [first, second] = [turn(called, CALL), turn([...replied, CALL, result("{}")], REPLY)];
+      [first, second].forEach((event) => cache.add(event));
+      const assembled = assembleSignal(nextState(second, [user("No, two rooms.")]), cache);
+      return assembled?.status === "signal" ? assembled.signal.turns.length : undefined;
+    };
+    const system: ChatMessage = { role: "system", content: "Be kind." };
+    expect(turnsOf([...before, ASK], [ASK])).toBe(2);
+    expect(turnsOf([system, ...before, ASK], [system, ASK])).toBe(2);
+    expect(turnsOf([ASK], [...before, ASK])).toBe(2);
+    expect(turnsOf([user("Good evening"), REPLY, ASK], [...before, ASK])).toBe(1);
+    expect(turnsOf([system, ASK], [ASK])).toBe(1);
   });
 
   it("leaves out earlier turns of another base: an agent may move while an exchange lasts", () => {

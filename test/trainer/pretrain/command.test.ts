@@ -112,13 +112,13 @@ describe("recoded", () => {
   it("draws digits anew, and capitals that stand by themselves, each in its place", () => {
     const shaped = (text: string): string =>
       text.replace(/\d/g, "9").replace(/(?<![A-Za-z])[A-Z]+(?![A-Za-z])/g, (code) => "A".repeat(code.length));
-    const texts = ["L-5512", "F-GH 55", "pump7.stl", "14 Rowan Street", "7700412", "B2", "10:05"];
+    const texts = ["L-5512", "F-GH 55", "pump7.stl", "14 Rowan Street", "7700412", "B2"];
     for (const text of texts) {
       const made = Array.from({ length: 50 }, (_, seed) => recoded(text, new Random(seed)));
       for (const each of made) expect(shaped(each)).toBe(shaped(text));
       expect(new Set(made).size).toBeGreaterThan(5);
       expect(made.some((each) => /(?<!\d)0\d/.test(each) && !/(?<!\d)0\d/.test(text))).toBe(false);
     }
-    expect(recoded("Rowan Street", new Random(1))).toBe("Rowan Street");
+    for (const text of ["Rowan Street", "10:05", "2024-11-17", "West 5th"]) expect(recoded(text, new Random(1))).toBe(text);
   });
 });
