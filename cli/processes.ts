@@ -35,7 +35,7 @@ export function readPid(stateFolder: string, name: string): number | undefined {
 }
 
 export function writePid(stateFolder: string, name: string, pid: number): void {
-  writeFileSync(join(runFolder(stateFolder), `${name}.pid`), `${pid}\n`);
+  replaceFile(join(runFolder(stateFolder), `${name}.pid`), `${pid}\n`);
 }
 
 /**
@@ -55,10 +55,14 @@ export function claimStateFolder(stateFolder: string, marks: Record<string, stri
 /** Leaves who has the folder, and where it listens once it does, for commands that are given the folder. */
 export function writeHost(stateFolder: string, url?: string): void {
   const record = { pid: process.pid, startedAt: describeProcess(process.pid)?.startedAt ?? "", url };
-  // Others read it meanwhile: they find what was there or what is there now, never a part.
-  const next = `${hostFile(stateFolder)}.new`;
-  writeFileSync(next, JSON.stringify(record));
-  renameSync(next, hostFile(stateFolder));
+  replaceFile(hostFile(stateFolder), JSON.stringify(record));
+}
+
+/** Others read it meanwhile: they find what was there or what is there now, never a part. */
+function replaceFile(file: string, text: string): void {
+  const next = `${file}.new`;
+  writeFileSync(next, text);
+  renameSync(next, file);
 }
 
 /** The process that has the folder, or had it and could not clean up; without `url` while it is not up. Undefined where there is none. */
