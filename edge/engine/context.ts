@@ -12,18 +12,13 @@ const SHORTEN = {
   conversation: { param: "messages", advice: "shorten the conversation" },
 } as const satisfies Record<PartName, { param: string; advice: string }>;
 
-type Room = {
-  readonly promptCount: number;
-  readonly answerLimit: TurnSampling["answerLimit"];
-  readonly contextTokens: number;
-  /** Tokens that have to be left beside the prompt, at least one. */
-  readonly least?: number;
-};
-
 /** How many tokens the answer may have: as asked for, else what is left. @throws {input/invalid} with the counts */
-export function fitContext(parts: Parts, { promptCount, answerLimit, contextTokens, least = 1 }: Room): number {
+export function fitContext(
+  parts: Parts,
+  { promptCount, answerLimit, contextTokens }: { promptCount: number; answerLimit: TurnSampling["answerLimit"]; contextTokens: number },
+): number {
   const left = contextTokens - promptCount;
-  if (left < least) throw overflow(parts, { contextTokens, promptCount, got: `${promptCount} in the prompt and room for an answer` });
+  if (left < 1) throw overflow(parts, { contextTokens, promptCount, got: `${promptCount} in the prompt and room for an answer` });
   if (answerLimit === undefined) return left;
   const { param, tokens, rest = false } = answerLimit;
   if (tokens <= left || rest) return Math.min(tokens, left);

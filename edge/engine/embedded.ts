@@ -28,7 +28,6 @@ import type { Engine, EngineAnswer, EngineTurn, PreparedAnswer, Prompted } from 
 
 const SHORT_PROMPT = 500; // characters of instructions and tools, which leave room in any context that somebody would serve
 const ANSWER_ROOM = 128; // that notes leave where the client sets no limit: a call, or a few sentences
-const NOTES_ROOM = 128; // that a conversation leaves beside it which could be shortened
 
 /** @throws {input/invalid} where prompt and answer do not fit the context, {input/unsupported} where the template cannot show them */
 export function createEmbeddedEngine(bucket: R2Bucket): Engine {
@@ -125,7 +124,7 @@ async function prepareAnswer(turn: EngineTurn, readFile: ReadFile): Promise<Prep
   const { notes, promptTokens } = encodeWithNotes(policy, { ...turn, notes: [...turn.notes, ...carriedAspects(turn)] });
   const { contextTokens } = policy;
   const maxTokens = fitContext(turn, { promptCount: promptTokens.length, answerLimit: sampling.answerLimit, contextTokens });
-  if (turn.isRoomy === true) checkRoomy(policy, turn);
+  if (turn.isShortenable) checkRoomFor(policy, turn, { notes, promptTokens });
   const { temperature, topP, stop, topLogprobs: topLogProbs, parallelToolCalls, responseFormat } = sampling;
   const toolChoice = talksOnly(turn) ? "none" : sampling.toolChoice;
   const drawn = { maxTokens, temperature, topP, seed, stop, topLogProbs };
@@ -241,11 +240,16 @@ function encodeWithNotes(
   return { notes: aspects, promptTokens: encodeAll(policy, { messages, tools, addGenerationPrompt: true }) };
 }
 
-/** @throws {input/invalid} where the conversation by itself leaves no room for notes and an answer */
-function checkRoomy(policy: Policy, { messages, tools, sampling: { answerLimit } }: EngineTurn): void {
-  const promptCount = encodeAll(policy, { messages, tools, addGenerationPrompt: true }).length;
-  const least = NOTES_ROOM + (answerLimit?.tokens ?? ANSWER_ROOM);
-  fitContext({ messages, tools }, { promptCount, answerLimit, contextTokens: policy.contextTokens, least });
+/** @throws {input/invalid} where notes were left out, or too little is left for an answer */
+function checkRoomFor(policy: Policy, turn: EngineTurn, { notes, promptTokens: { length: promptCount } }: EncodedWithNotes): void {
+  const { contextTokens } = policy;
+  const left = turn.notes.filter(isRead).length - notes.filter(isRead).length;
+  if (left === 0 && promptCount <= roomOf(policy, turn.sampling)) return;
+  throw overflow(turn, {
+    contextTokens,
+    promptCount,
+    got: `${promptCount} in the prompt, ${left} notes beside it, and room for an answer`,
+  });
 }
 
 /** Tokens that an answer leaves to a prompt of which not all has to be there. */

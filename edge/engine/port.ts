@@ -21,8 +21,8 @@ export type EngineTurn = {
   readonly keyId: string;
   /** A turn of an answer that has begun: it is not refused because many wait. */
   readonly goesOn: boolean;
-  /** Whether the conversation could be shortened: then it is refused where it leaves too little room for notes and an answer. Absent: any room does. */
-  readonly isRoomy?: boolean;
+  /** Whether less of the conversation could be sent instead: then it is refused where one of the notes, or an answer of more than a few words, has no room beside it. */
+  readonly isShortenable: boolean;
 };
 
 /** Log-prob of a token for the client's eyes, with its alternatives. */

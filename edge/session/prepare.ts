@@ -34,7 +34,7 @@ export async function prepareTurn(
   const engine = engineFor(env, request, policy);
   const named = { cacheKey: session.sessionId, keyId: session.keyId, goesOn };
   const prepare = async (messages: readonly ChatMessage[], isLast: boolean): Promise<PreparedTurn> => ({
-    ...(await engine.prepare({ messages, tools, notes, sampling, policy, seed, isRoomy: !isLast, ...named })),
+    ...(await engine.prepare({ messages, tools, notes, sampling, policy, seed, isShortenable: !isLast, ...named })),
     messages,
     seed,
   });

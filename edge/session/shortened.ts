@@ -52,11 +52,11 @@ function sizeOf(part: unknown): number {
   return JSON.stringify(part).length;
 }
 
-/** Of the prompt, in tokens; undefined where it was refused for something else. Of a prompt far too long the least that it can have is told. */
+/** Of prompt and answer, in tokens; undefined where it was refused for something else. Of a prompt far too long the least that it can have is told. */
 function shareThatFits(thrown: unknown): number | undefined {
   if (!(thrown instanceof AppError) || thrown.details["code"] !== "context_length_exceeded") return undefined;
   const { promptTokens, contextTokens, answerTokens = 0 } = thrown.details;
   if (typeof promptTokens !== "number" || typeof contextTokens !== "number") return 1;
   // An answer that is to be as long as the context has room beside no conversation.
-  return Number(answerTokens) < contextTokens ? contextTokens / promptTokens : undefined;
+  return Number(answerTokens) < contextTokens ? contextTokens / (promptTokens + Number(answerTokens)) : undefined;
 }

@@ -101,10 +101,7 @@ function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { n
   const toolResults = (firstUser < 0 ? next : next.slice(0, firstUser)).filter(({ role }) => role === "tool");
   const userMessages = (firstUser < 0 ? [] : next.slice(firstUser)).filter(({ role }) => role === "user");
   const { messages, answer, tools } = turn.payload;
-  const start = Math.max(
-    0,
-    messages.findLastIndex(({ role }) => role === "user"),
-  );
+  const start = startOf(messages);
   const answered = [...messages.slice(start), answer, ...toolResults];
   const called = new Set(answered.flatMap((message) => readCalls(message).map(({ name }) => name)));
   const calledTools = [...called].map((name) => findTool(tools, name)).filter((tool) => tool !== undefined);
@@ -116,6 +113,14 @@ function buildSignal(event: LoggedEvent, turn: LoggedTurn, { next, lookup }: { n
     toolResults,
     userMessages,
   };
+}
+
+/** Where the exchange that a conversation ends with begins: at its user's last message, or where nobody has spoken yet at the first. */
+function startOf(messages: readonly ChatMessage[]): number {
+  return Math.max(
+    0,
+    messages.findLastIndex(({ role }) => role === "user"),
+  );
 }
 
 /** Turns of the same session that were prompted after the exchange's user message, up to this one. */
@@ -131,9 +136,9 @@ function turnsOfExchange(turn: LoggedTurn, { start, lookup }: { start: number; l
 
 /** Whether a turn's conversation went on with its answer to that of a later one, after the same message of the user's. Either may have lost its beginning (`truncation`). */
 function ledTo({ messages, answer }: TurnFinished, { messages: later }: TurnFinished, start: number): boolean {
-  const own = messages.findLastIndex(({ role }) => role === "user");
+  const own = startOf(messages);
   const answered = start + messages.length - own;
-  if (own < 0 || !wentOnWith(answer, later[answered])) return false;
+  if (!wentOnWith(answer, later[answered])) return false;
   const same = (one: readonly ChatMessage[], other: readonly ChatMessage[]): boolean => JSON.stringify(one) === JSON.stringify(other);
   const [before, beforeLater] = [spokenApart(messages.slice(0, own)), spokenApart(later.slice(0, start))];
   const kept = Math.min(before.spoken.length, beforeLater.spoken.length);

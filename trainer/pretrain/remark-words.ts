@@ -12,12 +12,14 @@ type Remark = z.infer<typeof Remark>;
 
 const FILE = new URL("remarks.jsonl", import.meta.url);
 
-let known: Partial<Record<Remark["kind"], Remark[]>> | undefined;
+let known: ReadonlyMap<Remark["kind"], readonly string[]> | undefined;
 
 /** All of a kind, read once, in the file's order. @throws z.ZodError where a line is none */
 export function remarksOf(kind: Remark["kind"]): readonly string[] {
-  known ??= Object.groupBy(readJsonLines(FILE, Remark), (each) => each.kind);
-  return (known[kind] ?? []).map(({ text }) => text);
+  known ??= new Map(
+    [...Map.groupBy(readJsonLines(FILE, Remark), (each) => each.kind)].map(([own, lines]) => [own, lines.map(({ text }) => text)]),
+  );
+  return known.get(kind) ?? [];
 }
 
 // A small policy says one thing well sooner than many.

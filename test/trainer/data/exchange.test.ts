@@ -144,6 +144,7 @@ describe("assembleSignal", () => {
     expect(turnsOf([...before, ASK], [ASK])).toBe(2);
     expect(turnsOf([system, ...before, ASK], [system, ASK])).toBe(2);
     expect(turnsOf([ASK], [...before, ASK])).toBe(2);
+    expect(turnsOf([system], [system])).toBe(2);
     expect(turnsOf([user("Good evening"), REPLY, ASK], [...before, ASK])).toBe(1);
     expect(turnsOf([system, ASK], [ASK])).toBe(1);
   });
