@@ -4,7 +4,7 @@ import { call, judgement, lineage, manifestOf, putAgent } from "../../helpers/ca
 import { putAdapter } from "../../helpers/adapters.ts";
 import { withEdge } from "../../helpers/edge.ts";
 import { SEARCH, WEATHER } from "../../trainer/hotel.ts";
-import { says, talkTo, turnsOf } from "../session/talk.ts";
+import { type Message, says, talkTo, turnsOf } from "../session/talk.ts";
 
 const edge = withEdge();
 const LINE = (agent: string): string => `/trainer/v1/agents/${agent}/lines/shared`;
@@ -16,8 +16,11 @@ async function hotel(agent: string, learning: object = {}) {
   await putAgent(edge, agent, { tools: [SEARCH, WEATHER], learning });
   const { ask, logged } = talkTo(edge, agent);
   let turns = 0;
-  const turn = async (user: string, { text = "A hotel in Porto.", extra = {} }: { text?: string; extra?: object } = {}) => {
-    await ask([says(text)], { extra: { user, ...extra } });
+  const turn = async (
+    user: string,
+    { before = [], text = "A hotel in Porto.", extra = {} }: { before?: Message[]; text?: string; extra?: object } = {},
+  ) => {
+    await ask([...before, says(text)], { extra: { user, ...extra } });
     turns += 1;
     const event = (await logged("turn:finished", turns)).filter(({ payload }) => payload.kind === "turn:finished").at(-1);
     const [payload] = event === undefined ? [] : turnsOf([event]);
@@ -273,5 +276,11 @@ describe("a correction", () => {
     const crowded = await turn("ann", { text: "A hotel in Beja.", extra: { max_tokens: CONTEXT - prompt.length + 1, stop: ["e", "a"] } });
     expect(crowded.notes).toBeUndefined();
     expect(crowded.prompt.length).toBeLessThan(prompt.length);
+    // What may lose its beginning loses that sooner than a note.
+    const before = [says("Hello"), { role: "assistant", content: "Hello there." }];
+    const asked = { before, text: "A hotel in Loule.", extra: { max_tokens: CONTEXT - prompt.length - 24, stop: ["e", "a"] } };
+    expect((await turn("ann", asked)).notes).toBeUndefined();
+    const shortened = await turn("ann", { ...asked, text: "A hotel in Tavira.", extra: { ...asked.extra, truncation: "auto" } });
+    expect(shortened.notes?.map(({ text }) => text)).toEqual([NOTE]);
   });
 });
