@@ -10,8 +10,11 @@ import type { App, AppEnv, Env } from "../env.ts";
 import { actorOf, agentParam, Cursor, found, PageLimit, queryOf, scoped } from "./params.ts";
 import { wholeNumber } from "../whole-number.ts";
 
-/** A notice that was lost (its object was restarted) delays an event by this much at most. */
-const LONGEST_SLEEP_MS = 2_000;
+/**
+ * Without a notice the log is looked at again after this long, then after twice as long: an agent that nobody talks to costs little. A notice that was
+ * lost (its object was restarted) delays an event by this much and what was waited before.
+ */
+const FIRST_SLEEP_MS = 2_000;
 const FeedQuery = z.object({
   agent: AgentName,
   /** Left out: of every line. */
@@ -59,13 +62,13 @@ async function waitForLines(
 ): Promise<{ lines: string[]; cursor: number }> {
   const deadline = Date.now() + waitMs;
   let [told, looked] = [cursor, cursor];
-  for (;;) {
+  for (let sleepMs = FIRST_SLEEP_MS; ; sleepMs *= 2) {
     const news = await linesAfter(env, { agent, cursor: looked, limit });
     looked = news.at(-1)?.seq ?? looked;
     const lines = found(await agentOf(env, agent).dueLines(news, limit, actor), `agent ${agent}`);
     const leftMs = deadline - Date.now();
     if (lines.length > 0 || leftMs <= 0 || req.raw.signal.aborted) return { lines, cursor: looked };
-    told = Math.max(told, await agentOf(env, agent).waitForEvents(told, Math.min(leftMs, LONGEST_SLEEP_MS)));
+    told = Math.max(told, await agentOf(env, agent).waitForEvents(told, Math.min(leftMs, sleepMs)));
   }
 }
 
@@ -73,10 +76,10 @@ async function waitForLines(
 async function waitForPage(env: Env, { waitMs, ...query }: FeedQuery, signal: AbortSignal): Promise<FeedPage> {
   const deadline = Date.now() + waitMs;
   let told = query.cursor;
-  for (;;) {
+  for (let sleepMs = FIRST_SLEEP_MS; ; sleepMs *= 2) {
     const page = await pageAfter(env, query);
     const leftMs = deadline - Date.now();
     if (page.events.length > 0 || leftMs <= 0 || signal.aborted) return page;
-    told = Math.max(told, await agentOf(env, query.agent).waitForEvents(told, Math.min(leftMs, LONGEST_SLEEP_MS)));
+    told = Math.max(told, await agentOf(env, query.agent).waitForEvents(told, Math.min(leftMs, sleepMs)));
   }
 }
