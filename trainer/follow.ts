@@ -1,6 +1,6 @@
 /**
- * Follows every agent of the edge. Any number of trainers share the agents out between them, each agent to one of them at a time; one
- * that dies is replaced when its leases end.
+ * Follows every agent of the edge while it is listed. Any number of trainers share the agents out between them, each agent to one of them at a
+ * time; one that dies is replaced when its leases end.
  */
 import { SHARED_LINE } from "../shared/policy.ts";
 import type { EdgePort } from "./feed/edge-port.ts";
@@ -9,32 +9,42 @@ import { Follower, isFatal, type FollowerOptions } from "./follower.ts";
 import { Random } from "./random.ts";
 import { Roster } from "./roster.ts";
 
-const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this
+const AGENTS_REFRESH_MS = 2_000; // a new agent is followed within this, and one that is gone no longer
 
 export type FollowOptions = FollowerOptions & { readonly edge: Pick<EdgePort, "listAgents"> };
 
-/** Follows agents as they appear; returns when it is told to stop, with all leases given back. @throws what no line can go on with */
+type Followed = { readonly done: Promise<void>; readonly gone: AbortController };
+
+/** Follows agents as they come and go; returns when it is told to stop, with all leases given back. @throws what no line can go on with */
 export async function followAgents(options: FollowOptions, stop: AbortController): Promise<void> {
   const { edge, metrics } = options;
   const { signal } = stop;
-  const following = new Map<string, Promise<void>>();
+  const following = new Map<string, Followed>();
   const roster = new Roster();
   const random = new Random(process.pid);
   const onRetry = reportRetry(metrics, "agents");
-  const followNew = async (): Promise<void> => {
+  const follow = (agent: string): void => {
+    const gone = new AbortController();
+    const done = new Follower(agent, options, { roster, gone: gone.signal }).run(stop);
+    following.set(agent, { done, gone });
+    done.then(
+      // One of its name may come again.
+      () => gone.signal.aborted && following.delete(agent),
+      () => undefined, // it has told `stop`, and is heard below
+    );
+  };
+  const followListed = async (): Promise<void> => {
     const agents = await retryForever(() => edge.listAgents(), { random, signal, onRetry });
     if (agents === undefined) return;
     const names = agents.flatMap(({ agent, line }) => (line === SHARED_LINE ? [agent] : []));
     roster.agents = names.length;
-    for (const agent of names.filter((each) => !following.has(each))) {
-      const followed = new Follower(agent, options, roster).run(stop);
-      followed.catch(() => undefined); // it has told `stop`, and is heard below
-      following.set(agent, followed);
-    }
+    const listed = new Set(names);
+    for (const [agent, { gone }] of following) if (!listed.has(agent)) gone.abort(`agent ${agent} is listed no more`);
+    for (const agent of names) if (!following.has(agent)) follow(agent);
   };
   try {
     while (!signal.aborted) {
-      await followNew().catch((error: unknown) => {
+      await followListed().catch((error: unknown) => {
         if (isFatal(error)) {
           stop.abort("the agents cannot be listed");
           throw error;
@@ -45,7 +55,11 @@ export async function followAgents(options: FollowOptions, stop: AbortController
       await pause(AGENTS_REFRESH_MS, signal);
     }
   } finally {
-    await Promise.allSettled(following.values()); // each gives its lease back
+    await Promise.allSettled(endsOf(following)); // each gives its lease back
   }
-  await Promise.all(following.values()); // throws what stopped one of them
+  await Promise.all(endsOf(following)); // throws what stopped one of them
+}
+
+function endsOf(following: ReadonlyMap<string, Followed>): Promise<void>[] {
+  return [...following.values()].map(({ done }) => done);
 }

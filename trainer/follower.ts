@@ -15,7 +15,7 @@ export type FollowerOptions = LeaseOptions & {
   readonly waitMs: number;
   /** Whether this trainer has the base that the agent's line is of by now. */
   readonly trains: (line: LineName) => Promise<boolean>;
-  /** The loop of a line whose writes carry the lease's token; nothing more is begun in it once the lease is `lost`. */
+  /** The loop of a line whose writes carry the lease's token; nothing more is begun in it once the lease is `lost`, or the agent gone. */
   readonly openLoop: (line: LineName, token: number, lost: AbortSignal) => Pick<LineLoop, "step" | "scope" | "dueInMs">;
 };
 
@@ -39,22 +39,25 @@ export class Follower {
   readonly #agent: string;
   readonly #options: FollowerOptions;
   readonly #roster: Roster;
+  /** Told once the agent is listed no more. */
+  readonly #gone: AbortSignal;
   readonly #random: Random;
   readonly #onRetry: RetryOptions["onRetry"];
   /** The token of the last lease. */
   #last: number | undefined;
 
-  constructor(agent: string, options: FollowerOptions, roster: Roster) {
+  constructor(agent: string, options: FollowerOptions, { roster, gone }: { roster: Roster; gone: AbortSignal }) {
     this.#agent = agent;
     this.#options = options;
     this.#roster = roster;
+    this.#gone = gone;
     this.#random = new Random(process.pid + agent.length);
     this.#onRetry = reportRetry(options.metrics, agent);
   }
 
-  /** Returns when `stop` is told. @throws what no line can go on with, after it has told `stop` */
+  /** Returns when `stop` is told, or that the agent is gone. @throws what no line can go on with, after it has told `stop` */
   async run(stop: AbortController): Promise<void> {
-    const { signal } = stop;
+    const signal = AbortSignal.any([stop.signal, this.#gone]);
     while (!signal.aborted) {
       const pauseMs = await this.#hold(signal).catch((error: unknown) => {
         if (signal.aborted) return 0;
@@ -129,7 +132,7 @@ export class Follower {
 
   #open(lease: Lease, line: string): ReturnType<FollowerOptions["openLoop"]> {
     this.#options.metrics("line:opened", { agent: this.#agent, line, lease: lease.token });
-    return this.#options.openLoop({ agent: this.#agent, line }, lease.token, lease.lost);
+    return this.#options.openLoop({ agent: this.#agent, line }, lease.token, AbortSignal.any([lease.lost, this.#gone]));
   }
 
   /**

@@ -2,27 +2,17 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { mergePatch } from "../../shared/merge-patch.ts";
+import { type LineHead, SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
 import { servedArtifact } from "../artifacts.ts";
+import { readAgents } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { changeSettings, checkedSettings, SettingsPatch, SettingsRequest } from "./agent-settings.ts";
-import {
-  agentParam,
-  BackwardPage,
-  Cursor,
-  found,
-  lineQuery,
-  LineQuery,
-  PageLimit,
-  queryOf,
-  readHeads,
-  titleOf,
-  versionParam,
-} from "./params.ts";
+import { agentParam, BackwardPage, Cursor, found, lineQuery, LineQuery, PageLimit, queryOf, titleOf, versionParam } from "./params.ts";
 
 /** An adapter in PEFT's format. */
 const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
@@ -125,4 +115,11 @@ export function mountAgents(app: App): void {
     found(await agentOf(context.env, name).read(), `agent ${name}`);
     return context.json(await pageAfter(context.env, { agent: name, ...query }));
   });
+}
+
+/** The heads of the shared line of every agent that the key reaches. */
+async function readHeads({ env, var: { key } }: Context<AppEnv>): Promise<LineHead[]> {
+  const listed = await readAgents(env.DB, key.agents);
+  const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
+  return heads.filter((head) => head !== undefined);
 }

@@ -4,9 +4,8 @@ import type { Context } from "hono";
 import { z, type ZodType } from "zod";
 import { AgentName } from "../../shared/agent.ts";
 import { AppError } from "../../shared/errors.ts";
-import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
+import { SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf, type AgentPort } from "../agent/port.ts";
-import { readAgents } from "../db/agents.ts";
 import type { AppEnv } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
 import { invalid } from "../openai/refuse.ts";
@@ -112,11 +111,4 @@ export function actorOf(context: Context<AppEnv>): Actor {
 export function found<Value>(value: Value | undefined, what: string): Value {
   if (value === undefined) throw new AppError("input/notFound", `${what}: not found`);
   return value;
-}
-
-/** The heads of the shared line of every agent that the key reaches. */
-export async function readHeads({ env, var: { key } }: Context<AppEnv>): Promise<LineHead[]> {
-  const listed = await readAgents(env.DB, key.agents);
-  const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
-  return heads.filter((head) => head !== undefined);
 }

@@ -82,7 +82,7 @@ describe("a thread that ends", () => {
         trains: async () => true,
         openLoop: () => ({ scope: "shared", dueInMs: 0, step: () => Promise.reject(steps.at(-1)) }),
       },
-      new Roster(),
+      { roster: new Roster(), gone: new AbortController().signal },
     );
     await expect(follower.run(stop)).rejects.toMatchObject({ code: "engine/crashed" });
     expect(stop.signal.aborted).toBe(true);

@@ -10,7 +10,7 @@ import { followAgents } from "../../../trainer/follow.ts";
 import { Lease } from "../../../trainer/lease.ts";
 import type { Metrics } from "../../../trainer/metrics.ts";
 import { Roster } from "../../../trainer/roster.ts";
-import { calledAgent, edge, newAgent, shape, versionsOf } from "./agents.ts";
+import { calledAgent, edge, newAgent, put, remove, shape, versionsOf } from "./agents.ts";
 
 /** Short enough to wait for its end, long enough for heartbeats of a process that a busy machine lets wait. */
 const LEASE_MS = 4_000;
@@ -326,6 +326,35 @@ describe("many agents", { timeout: 300_000 }, () => {
     expect(stop.signal.aborted).toBe(true);
     for (const agent of [known, added])
       expect(await client.takeLease(agent, { holder: "another", ttlMs: 1_000 })).toMatchObject({ status: "held" });
+  });
+
+  it("are left alone once they are deleted, and followed again where another has the name", async () => {
+    const agent = await newAgent();
+    const client = createEdgeClient({ edge: edge.url, key: edge.keys.trainer });
+    const listAgents = async () => (await client.listAgents()).filter((each) => each.agent === agent);
+    const stop = new AbortController();
+    const [said, opened]: [string[], AbortSignal[]] = [[], []];
+    const ended = followAgents(
+      {
+        edge: { ...client, listAgents },
+        metrics: (event) => void said.push(event),
+        ...{ name: "loyal", leaseMs: 600_000, waitMs: 0, trains: async () => true },
+        openLoop: (_, __, lost) => {
+          opened.push(lost);
+          return { ...SHARED_ONLY, step: () => new Promise((resolve) => setTimeout(() => resolve("idle"), 50)) };
+        },
+      },
+      stop,
+    );
+    await expect.poll(() => opened, SOON).toHaveLength(1);
+    await remove(`/api/agents/${agent}?confirm=${agent}`);
+    await expect.poll(() => opened[0]?.aborted, SOON).toBe(true);
+    await put(`/api/agents/${agent}`, {});
+    await expect.poll(() => opened.length, SOON).toBe(2);
+    expect(opened[1]?.aborted).toBe(false);
+    stop.abort();
+    await ended;
+    expect(said).not.toContain("line:failed");
   });
 
   it.each([
