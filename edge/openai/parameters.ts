@@ -3,6 +3,7 @@
  */
 import { canonicalJson } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
+import { isRecord } from "../../shared/grammar/schema-parts.ts";
 
 type Fixed = {
   readonly accepted: readonly unknown[];
@@ -62,11 +63,17 @@ export function checkParameters(body: Readonly<Record<string, unknown>>, known: 
 function checkFixed(name: string, value: unknown, { accepted, hint = false, advice }: Fixed): void {
   if (hint && typeof value === "string") return;
   const given = canonicalJson(value);
+  const said = canonicalJson(withoutNulls(value));
   // JSON has no infinity: `1e999` is read as one, and would be written as the null that is accepted.
   const readable = typeof value !== "number" || Number.isFinite(value);
-  if (readable && accepted.some((each) => canonicalJson(each) === given)) return;
+  if (readable && accepted.some((each) => canonicalJson(each) === said)) return;
   const wanted = `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")}${hint ? " or a text" : ""} only`;
   const shown = !readable ? String(value) : given.length <= 60 ? given : `${given.slice(0, 60)}…`;
   const tail = advice === undefined ? "" : `; ${advice}`;
   throw new AppError("input/unsupported", `${name} ${wanted}, got ${shown}${tail}`, { details: { param: name } });
+}
+
+/** A member of an object that is null says no more than one that is not there. */
+function withoutNulls(value: unknown): unknown {
+  return isRecord(value) ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null)) : value;
 }

@@ -18,6 +18,6 @@ export const RESPONSE_PARAMETERS: KnownParameters = {
     image: { accepted: [null] },
     max_tool_calls: { accepted: [null], advice: "it limits built-in tools, which there are none of" },
     prompt: { accepted: [null], advice: "use instructions" },
-    reasoning: { accepted: [null, {}, { effort: null }, { effort: "none" }] },
+    reasoning: { accepted: [null, {}, { effort: "none" }] },
   },
 };

@@ -83,7 +83,7 @@ describe("a request", () => {
     const defaults = {
       background: false,
       truncation: "disabled",
-      reasoning: { effort: null },
+      reasoning: { effort: null, summary: null },
       include: [],
       service_tier: "auto",
       text: { format: { type: "text" }, verbosity: "medium" },
@@ -147,7 +147,8 @@ describe("is refused by name:", () => {
     ["an unknown parameter", { messages: [user] }, "messages", /remove it/],
     ["a background run", { background: true }, "background", /set stream/],
     ["a stored conversation", { conversation: "conv_1" }, "conversation", /previous_response_id/],
-    ["effort", { reasoning: { effort: "high" } }, "reasoning", /"effort":"high"/],
+    ["effort", { reasoning: { effort: "high", summary: null } }, "reasoning", /"effort":"high"/],
+    ["a summary of what was thought", { reasoning: { summary: "auto" } }, "reasoning", /"summary":"auto"/],
     ["truncation elsewhere", { truncation: "middle" }, "truncation", /"disabled"/],
     ["a built-in tool", { tools: [{ type: "web_search" }] }, "tools.0.type", /function/],
     ["two tools of a name", { tools: [book, book] }, "tools.1.name", /twice/],
