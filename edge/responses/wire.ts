@@ -64,6 +64,8 @@ export type ResponseOnWire = ResponseEcho & {
   id: string;
   object: "response";
   created_at: number;
+  /** Seconds; null of what did not come to its end, and of records that do not say it. */
+  completed_at: number | null;
   status: "in_progress" | "completed" | "incomplete" | "failed";
   error: { code: "server_error"; message: string } | null;
   incomplete_details: { reason: "max_output_tokens" } | null;
@@ -71,10 +73,15 @@ export type ResponseOnWire = ResponseEcho & {
   usage?: ResponseUsage;
   access_programs: null;
   background: false;
+  frequency_penalty: 0;
+  max_tool_calls: null;
+  presence_penalty: 0;
+  reasoning: { effort: null; summary: null };
   service_tier: "default";
 };
 
-type Outcome = Pick<ResponseOnWire, "status" | "output"> & Partial<Pick<ResponseOnWire, "error" | "incomplete_details" | "usage">>;
+type Outcome = Pick<ResponseOnWire, "status" | "output"> &
+  Partial<Pick<ResponseOnWire, "completed_at" | "error" | "incomplete_details" | "usage">>;
 
 type Part = { item_id: string; output_index: number; content_index: 0 };
 type Call = { item_id: string; output_index: number };
@@ -102,11 +109,16 @@ export function toResponse({ id, createdAt, echo }: ResponseBase, outcome: Outco
     id,
     object: "response",
     created_at: createdAt,
+    completed_at: null,
     ...echo,
     error: null,
     incomplete_details: null,
     access_programs: null,
     background: false,
+    frequency_penalty: 0,
+    max_tool_calls: null,
+    presence_penalty: 0,
+    reasoning: { effort: null, summary: null },
     service_tier: "default",
     ...outcome,
   };

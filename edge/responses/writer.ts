@@ -69,8 +69,10 @@ export class ResponseWriter {
     const cut = finished.finishReason === "length";
     const empty = this.#items.length === 0;
     const last = [...(empty ? this.#openMessage() : []), ...this.#close(cut ? "incomplete" : "completed"), ...this.#giveUp()];
+    const { finishedAt } = finished;
     const response = toResponse(this.#base, {
       status: cut ? "incomplete" : "completed",
+      completed_at: cut || finishedAt === undefined ? null : Math.floor(finishedAt / 1000),
       incomplete_details: cut ? { reason: "max_output_tokens" } : null,
       output: this.#items,
       usage: toResponseUsage(finished),

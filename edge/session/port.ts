@@ -120,6 +120,8 @@ export type FinishedDelta = {
   /** Prompt tokens that the KV cache held. */
   readonly cachedTokens: number;
   readonly completionTokens: number;
+  /** Epoch milliseconds; absent in records of before it was kept. */
+  readonly finishedAt?: number;
 };
 
 export type AnswerResult =

@@ -21,6 +21,7 @@ export class ShownAnswer {
   #step = 0;
   #held: { text: string; logprobs: ContentLogprob[] } | undefined;
   #usage = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
+  #end: Pick<FinishedDelta, "finishedAt"> = {};
 
   /** @param runnerOf the label of who runs a call here, undefined where the client does */
   accept(
@@ -44,14 +45,15 @@ export class ShownAnswer {
     return { kind: "result", index: this.#before + position, output: text, failed: status !== "answered" };
   }
 
-  /** Takes a turn's usage into account. */
-  count({ promptTokens, cachedTokens, completionTokens }: FinishedDelta): void {
+  /** Takes a turn's usage into account, and when it ended. */
+  count({ promptTokens, cachedTokens, completionTokens, finishedAt }: FinishedDelta): void {
     const { promptTokens: prompt, cachedTokens: cached, completionTokens: completion } = this.#usage;
     this.#usage = {
       promptTokens: prompt + promptTokens,
       cachedTokens: cached + cachedTokens,
       completionTokens: completion + completionTokens,
     };
+    this.#end = finishedAt === undefined ? {} : { finishedAt };
   }
 
   get completionTokens(): number {
@@ -70,7 +72,7 @@ export class ShownAnswer {
 
   /** The end of all its turns. */
   finished(finishReason: FinishedDelta["finishReason"]): FinishedDelta {
-    return { kind: "finished", finishReason, ...this.#usage };
+    return { kind: "finished", finishReason, ...this.#usage, ...this.#end };
   }
 
   /** The answer as the client will send it back. @param calls those that the client runs */

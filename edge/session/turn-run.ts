@@ -31,7 +31,7 @@ export type TurnHost = {
   readonly planAlarm: () => Promise<void>;
 };
 
-type Sampled = { readonly recorder: AnswerRecorder; readonly prompted: Prompted };
+type Sampled = { readonly recorder: AnswerRecorder; readonly finished: FinishedDelta; readonly prompted: Prompted };
 /** What a turn's end means to the answer that it is a part of. */
 export type TurnEnd = {
   /** Another turn follows, and the client cannot know the conversation up to this one. */
@@ -171,20 +171,20 @@ export class TurnRun {
       if (recorder.stepCount === 1) await fault(env, "token:first");
     }
     await fault(env, "turn:sampled");
-    const [answer, finished] = [recorder.message(), recorder.finished()];
+    const [answer, finished] = [recorder.message(), { ...recorder.finished(), finishedAt: Date.now() }];
     const end = this.#place.end(answer, finished);
-    await this.#finish(running, { recorder, prompted: prompted() }, end);
+    await this.#finish(running, { recorder, finished, prompted: prompted() }, end);
     return { status: "finished", answer, finished, own: end.own };
   }
 
   /** The finished turn and its event become durable; the directory learns of the transcript. */
   async #finish(running: Running, sampled: Sampled, { goesOn, own, from, message, unseen }: TurnEnd): Promise<void> {
-    const { recorder } = sampled;
+    const { finished } = sampled;
     const { env, storage, store } = this.#host;
     const { store: stored, turnKind, session, asked } = this.#request;
     const closes = this.#request.closes && !goesOn;
     const [answerDigest, ownDigest] = await Promise.all([extendChain(from, message), messageDigest(message)]);
-    const deltas = stored ? [...this.#deltas, recorder.finished()] : null;
+    const deltas = stored ? [...this.#deltas, finished] : null;
     const now = Date.now();
     store.transaction(() => {
       const digests = { answerDigest, messageDigest: ownDigest };
@@ -203,7 +203,7 @@ export class TurnRun {
     await fault(env, "turn:registered");
   }
 
-  #finishedEvent({ prepared, opened, baseDigest }: Running, { recorder, prompted }: Sampled, now: number): NewEvent {
+  #finishedEvent({ prepared, opened, baseDigest }: Running, { recorder, finished, prompted }: Sampled, now: number): NewEvent {
     const { session, tools, metadata, learning } = this.#request;
     const { turnIndex, turnKind, origin, policyLine, policyVersion, policyDigest } = opened;
     const { seed } = prepared;
@@ -227,7 +227,7 @@ export class TurnRun {
         ...(notes.length === 0 ? {} : { notes: [...notes] }),
         tools: [...tools],
         answer: recorder.message(),
-        finishReason: recorder.finished().finishReason,
+        finishReason: finished.finishReason,
         rollout: recorder.rollout({ promptTokens, seed, temperature, topP, form }),
         ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
         ...(learning ? {} : { learning }),

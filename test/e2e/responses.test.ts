@@ -87,6 +87,17 @@ describe("a response", () => {
     expect(response.headers.get("x-session-id")).toMatch(/^s_/);
   });
 
+  it("has the members that clients check which hold responses to the API's schema", async () => {
+    const given = await client().responses.create({ ...calling, model, input: "Two rooms", prompt_cache_key: "checked" });
+    expect(given).toMatchObject({ status: "completed", frequency_penalty: 0, presence_penalty: 0, max_tool_calls: null });
+    expect(given.reasoning).toEqual({ effort: null, summary: null });
+    expect([given.created_at, given.completed_at].every(Number.isInteger)).toBe(true);
+    expect(given.completed_at).toBeGreaterThanOrEqual(given.created_at);
+    const back = { reasoning: given.reasoning ?? null, max_tool_calls: given.max_tool_calls ?? null, text: given.text ?? {} };
+    const again = await client().responses.create({ ...calling, ...back, model, input: "Two rooms" });
+    expect(again.status).toBe("completed");
+  });
+
   it("says what the chat completion of the same conversation says", async () => {
     const messages = [
       { role: "system" as const, content: "Be kind." },

@@ -5,7 +5,7 @@ import { collectResponse, responseEvents } from "../../../edge/responses/answer.
 import { toMessages } from "../../../edge/responses/items.ts";
 import { parseResponseRequest } from "../../../edge/responses/request.ts";
 import { toEcho, type ResponseEvent, type ResponseOnWire } from "../../../edge/responses/wire.ts";
-import type { TurnDelta } from "../../../edge/session/port.ts";
+import type { FinishedDelta, TurnDelta } from "../../../edge/session/port.ts";
 import { canonicalMessage } from "../../../edge/session/transcript.ts";
 
 // The package's types are the contract: what we send is assignable to them. `output_text` is the client's own addition.
@@ -26,7 +26,7 @@ const echo = toEcho(parseResponseRequest({ model: "assistant", input: "Hi" }), {
 });
 const base = { id: `resp_${"0".repeat(48)}`, createdAt: 1_700_000_000, echo };
 const logprob = { token: "Hi", logprob: -0.5, bytes: [72, 105], top_logprobs: [] };
-const finished: TurnDelta = { kind: "finished", finishReason: "tool_calls", promptTokens: 10, cachedTokens: 4, completionTokens: 6 };
+const finished: FinishedDelta = { kind: "finished", finishReason: "tool_calls", promptTokens: 10, cachedTokens: 4, completionTokens: 6 };
 const answer: TurnDelta[] = [
   { kind: "content", text: "H", logprobs: [logprob] },
   { kind: "content", text: "i" },
@@ -109,6 +109,19 @@ describe("the events of an answer", () => {
       type: "response.incomplete",
       response: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" }, output: [{ status: "incomplete" }] },
     });
+  });
+
+  it("say when the answer came to its end, and of one that did not, or whose record does not tell, nothing", async () => {
+    const completedAt = async (end: Partial<typeof finished>) => {
+      const events = await eventsOf([
+        { kind: "content", text: "Hi" },
+        { ...finished, ...end },
+      ]);
+      return events.flatMap((event) => ("response" in event ? [event.response.completed_at] : []));
+    };
+    expect(await completedAt({ finishedAt: 1_700_000_001_999 })).toEqual([null, null, 1_700_000_001]);
+    expect(await completedAt({ finishedAt: 1_700_000_001_999, finishReason: "length" })).toEqual([null, null, null]);
+    expect(await completedAt({})).toEqual([null, null, null]);
   });
 
   it("tell of an empty message where nothing was said", async () => {

@@ -100,17 +100,17 @@ describe("an answer of two turns", () => {
     const accept = (delta: TurnDelta) =>
       delta.kind === "content" || delta.kind === "call" || delta.kind === "arguments" ? shown.accept(delta, label) : [];
     const deltas = first.flatMap(accept);
-    shown.count(end);
+    shown.count({ ...end, finishedAt: 2000 });
     deltas.push(shown.result(0, answered("ok")), shown.nextStep(), ...second.flatMap(accept));
-    shown.count(end);
+    shown.count({ ...end, finishedAt: 3000 });
     deltas.push(shown.finished("tool_calls"));
     return { deltas, shown };
   }
 
-  it("numbers its calls through, sums its usage, and is one message with a paragraph for each text", () => {
+  it("numbers its calls through, sums its usage, ends with its last turn, and is one message with a paragraph for each text", () => {
     const { deltas, shown } = shownOf();
     expect(deltas.filter(({ kind }) => kind === "call")).toMatchObject([{ index: 0, runner: "edge" }, { index: 1 }]);
-    expect(deltas.at(-1)).toMatchObject({ promptTokens: 20, cachedTokens: 4, completionTokens: 10 });
+    expect(deltas.at(-1)).toMatchObject({ promptTokens: 20, cachedTokens: 4, completionTokens: 10, finishedAt: 3000 });
     expect(shown.message([callOf("Cancel", "b")])).toEqual({
       role: "assistant",
       content: "Let me see. \n\n \nDone.",
