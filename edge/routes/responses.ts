@@ -27,7 +27,19 @@ export const RetrieveQuery = z.strictObject({
   "include[]": Include.optional(),
 });
 
+/** Operations of the API that this server has not, with what to do instead. */
+const ELSEWHERE = {
+  "/v1/responses/compact": 'set truncation to "auto", and long conversations lose their oldest messages',
+  "/v1/responses/input_tokens": "the usage of an answer tells them, and a conversation that is too long is refused with the count",
+  "/v1/responses/:response/cancel":
+    "responses in the background alone can be cancelled, and there are none; close the connection of a stream",
+};
+
 export function mountResponses(app: App): void {
+  for (const [route, advice] of Object.entries(ELSEWHERE))
+    app.post(route, ({ req }) => {
+      throw new AppError("input/unsupported", `POST ${req.path} is not supported; ${advice}`);
+    });
   app.post("/v1/responses", async (context) => {
     const body = await readJson(context.req.raw);
     const parameters = parseResponseRequest(body);

@@ -122,6 +122,18 @@ describe("a response", () => {
     await expect(client().responses.retrieve("resp_1")).rejects.toMatchObject({ status: 404 });
   });
 
+  it("is not cancelled, nor are tokens counted or conversations compacted, and what to do instead is said", async () => {
+    const { id } = await client().responses.create({ ...short, model, input: "Hello" });
+    const asked = { model, input: "Hello" };
+    const refused = { status: 400, code: "input/unsupported" };
+    await expect(client().responses.cancel(id)).rejects.toMatchObject({ ...refused, message: expect.stringContaining(`${id}/cancel`) });
+    await expect(client().responses.inputTokens.count(asked)).rejects.toMatchObject({
+      ...refused,
+      message: expect.stringContaining("usage"),
+    });
+    await expect(client().responses.compact(asked)).rejects.toMatchObject({ ...refused, message: expect.stringContaining("truncation") });
+  });
+
   it("tells what it was given, item by item and page by page, without its instructions", async () => {
     const { tools, ...asked } = calling;
     const first = await client().responses.create({ ...asked, tools, model, input: "Two rooms", instructions: "Be kind." });
