@@ -57,7 +57,7 @@ describe("a line without canaries", () => {
     const refused = publish(at({ stable: 1, latest: 1, cursor: 4 }), { gate: "refused", toSeq: 7 });
     expect(next(refused)).toEqual(at({ stable: 1, latest: 2, cursor: 7, revision: 1 }));
     expect(becomes(refused)).toEqual([[2, "refused"]]);
-    expect(rollback(next(refused), 2, [2])).toMatchObject({ status: "refused", reason: /never passed its gate/ });
+    expect(rollback(next(refused), 2, [2])).toMatchObject({ status: "refused", reason: expect.stringMatching(/never passed its gate/) });
   });
 
   it("knows the versions up to the latest", () => {

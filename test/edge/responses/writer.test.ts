@@ -137,7 +137,10 @@ describe("the events of an answer", () => {
       type: "response.failed",
       response: { status: "failed", error: { code: "server_error", message: "gone" } },
     });
-    expect((await eventsOf([])).at(-1)).toMatchObject({ type: "response.failed", response: { error: { message: /without an end/ } } });
+    expect((await eventsOf([])).at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { error: { message: expect.stringMatching(/without an end/) } },
+    });
     await expect(collectResponse(streamOf([failed]), base)).rejects.toThrow("gone");
   });
 });
