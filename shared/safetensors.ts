@@ -70,8 +70,9 @@ export function parseSafetensorsHeader(header: Uint8Array, fileBytes: number): M
 
 /** A tensor's elements as float32, a fresh copy. F16 and BF16 widen exactly. */
 export function toFloat32({ type, bytes }: Tensor): Float32Array {
-  if (type === "F32") return new Float32Array(bytes.slice().buffer);
-  return widen(type, new Uint16Array(bytes.slice().buffer));
+  // Of a Buffer `slice` is no copy.
+  const copy = new Uint8Array(bytes).buffer;
+  return type === "F32" ? new Float32Array(copy) : widen(type, new Uint16Array(copy));
 }
 
 /** 16-bit elements as float32, exactly; into `target` where one is given. */

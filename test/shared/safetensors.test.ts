@@ -35,6 +35,13 @@ describe("safetensors", () => {
     expect(w && [...toFloat32(w)]).toEqual([1, -2.5]);
   });
 
+  it("reads what Node read of a file, which is a part of more bytes", () => {
+    const read = parseSafetensors(Buffer.from(writeSafetensors(TENSORS)));
+    expect([...read].map(([name, tensor]) => [name, [...toFloat32(tensor)]])).toEqual(
+      ["a", "b"].map((name) => [name, [...(TENSORS.get(name)?.values ?? [])]]),
+    );
+  });
+
   it("writes the same bytes whatever the order of the tensors", () => {
     const reversed = new Map([...TENSORS].reverse());
     expect(writeSafetensors(reversed)).toEqual(writeSafetensors(TENSORS));
