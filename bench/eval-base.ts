@@ -32,7 +32,7 @@ import {
   evaluateWording,
 } from "./eval/judging.ts";
 import { EvaluatedPolicy } from "./eval/policy.ts";
-import { evaluateOwnTools } from "./eval/own-tools.ts";
+import { evaluateOwnTools, EVERYDAY, OWN_TOOLS } from "./eval/own-tools.ts";
 import { evaluateResults } from "./eval/results.ts";
 import { type Reliability, reliabilityText } from "./eval/reliability.ts";
 import { evaluateUnnamed } from "./eval/unnamed.ts";
@@ -119,11 +119,12 @@ async function acting({ policy, conversations, lexicon, counts, random }: Stage,
   const corrected = await evaluateCorrected(policy, cases.corrected(conversations, lexicon, counts.corrected, random));
   const encode = tokenizer.encodePrompt.bind(tokenizer);
   const results = await evaluateResults(policy, encode);
-  const ownTools = await evaluateOwnTools(policy, encode);
+  const ownTools = await evaluateOwnTools(policy, encode, { file: OWN_TOOLS, label: "own tools" });
+  const everyday = await evaluateOwnTools(policy, encode, { file: EVERYDAY, label: "everyday requests" });
   const afterResults = await evaluateAfterResults(policy, encode);
   const beside = await evaluateBeside(policy, encode, conversations, { context, random });
   return {
-    figures: { acts, hints, notes: { silent, stated }, corrected, results, ownTools, afterResults, beside },
+    figures: { acts, hints, notes: { silent, stated }, corrected, results, ownTools, everyday, afterResults, beside },
     bars: [
       atLeast("call made when due", acts.callMade.share, 0.92, "share"),
       atLeast("right tool", acts.rightTool.share, 0.9, "share"),

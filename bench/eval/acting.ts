@@ -4,7 +4,7 @@ import { isRecord } from "../../shared/grammar/schema-parts.ts";
 import { checkArguments } from "../../shared/schema-check.ts";
 import { median } from "../bench.ts";
 import { type ActCase, ANSWER_TOKENS, type CorrectedCase, type GuidedCase } from "./cases.ts";
-import { argumentOf, beginsCall, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
+import { argumentOf, beginsCall, declines, type EvaluatedPolicy, parseCall, sameCall } from "./policy.ts";
 import { type Share, share, shareOf } from "./share.ts";
 
 export async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActCase[], replies: readonly ActCase[]) {
@@ -20,6 +20,8 @@ export async function evaluateActs(policy: EvaluatedPolicy, calls: readonly ActC
   ).filter(beginsCall).length;
   return {
     callMade: share(free.map(beginsCall)),
+    /** Of calls that are due: told that they cannot be helped with. */
+    declined: share(free.map(declines)),
     needlessCall: shareOf(needless, replies.length),
     ...callFigures(calls, free),
     asServed: callFigures(calls, held),

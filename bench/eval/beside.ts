@@ -4,13 +4,12 @@ import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { type Conversation, type Step, toMessages } from "../../trainer/pretrain/conversation.ts";
 import type { Random } from "../../trainer/random.ts";
 import { ANSWER_TOKENS } from "./cases.ts";
-import { beginsCall, type EvaluatedPolicy } from "./policy.ts";
+import { beginsCall, declines, type EvaluatedPolicy } from "./policy.ts";
 import { type Share, share } from "./share.ts";
 import { SPOKEN } from "./spoken.ts";
 import { ABILITIES, GREETINGS, OFF_TOPIC } from "./spoken-beside.ts";
 
 const MOST_CONVERSATIONS = 300;
-const DECLINES = /\b(?:can(?:no|['’])t|not able|unable|nothing that I can)\b/i;
 
 /** Whether a saying begins a conversation, comes after two answers, or after the reply to what a call gave. */
 type Place = "first" | "later" | "called";
@@ -51,8 +50,8 @@ export async function evaluateBeside(
   const asked = await answersTo("asked what it can do", ABILITIES, "first");
   return {
     words: inWords(beside),
-    declined: share(beside.map((text) => !beginsCall(text) && DECLINES.test(text))),
-    abilities: share(asked.map((text) => !beginsCall(text) && !DECLINES.test(text))),
+    declined: share(beside.map(declines)),
+    abilities: share(asked.map((text) => !beginsCall(text) && !declines(text))),
     greetings: inWords(await answersTo("greeted", GREETINGS, "first")),
     wishes: inWords(await answersTo("wishes to be asked", SPOKEN.ask, "called")),
     rejections: inWords(await answersTo("rejections", SPOKEN.rejections, "called")),

@@ -152,6 +152,13 @@ export function beginsCall(text: string): boolean {
   return text.startsWith("<tool_call>");
 }
 
+const DECLINES = /\b(?:can(?:no|['’])t|not able|unable|nothing that I can)\b/i;
+
+/** Whether an answer says in words that what was asked for cannot be done. */
+export function declines(text: string): boolean {
+  return !beginsCall(text) && DECLINES.test(text);
+}
+
 /** The call that an answer makes, if it makes a readable one. */
 export function parseCall(text: string): ParsedCall | undefined {
   const [, body] = /^<tool_call>(.*?)<\/tool_call>/s.exec(text) ?? [];
