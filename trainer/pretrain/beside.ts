@@ -56,12 +56,15 @@ function drawBeside({ toolWords, isFirst, elsewhere }: Place, random: Random): S
   if (isFirst && random.chance(GREETED_SHARE)) return besideExchange(random.pick(GREETINGS), random.pick(GREETED));
   if (random.chance(ASKED_SHARE)) return besideExchange(random.pick(ABOUT_ITSELF), random.pick(INTRODUCED));
   for (let tries = 0; tries < MAX_REDRAWS; tries++) {
-    const { text, about } = elsewhere !== undefined && random.chance(ELSEWHERE_SHARE) ? elsewhere(random) : drawOther(random);
-    // Whose words a tool has might be what the tool is for.
-    if (!wordsOf(`${text} ${about}`).some((word) => toolWords.some((own) => sameStem(word, own))))
-      return besideExchange(text, random.pick(DECLINED));
+    const drawn = elsewhere !== undefined && random.chance(ELSEWHERE_SHARE) ? elsewhere(random) : drawOther(random);
+    if (isForNone(drawn, toolWords)) return besideExchange(drawn.text, random.pick(DECLINED));
   }
   return [];
+}
+
+/** Whether a request is for no tool that has these words: whose words a tool has might be what the tool is for. */
+export function isForNone({ text, about }: Elsewhere, toolWords: readonly string[]): boolean {
+  return !wordsOf(`${text} ${about}`).some((word) => toolWords.some((own) => sameStem(word, own)));
 }
 
 function drawOther(random: Random): Elsewhere {
@@ -69,7 +72,7 @@ function drawOther(random: Random): Elsewhere {
 }
 
 /** Of tools, their descriptions and their parameters, those that tell something. */
-function wordsOfTools({ tools }: Conversation): string[] {
+export function wordsOfTools({ tools }: Pick<Conversation, "tools">): string[] {
   const texts = tools.flatMap((tool) => [
     tool.function.name,
     tool.function.description ?? "",

@@ -5,7 +5,7 @@
  */
 import type { Random } from "../random.ts";
 import { drawCasing, drawSystem } from "./augment.ts";
-import { besideExchange, type Elsewhere } from "./beside.ts";
+import { besideExchange, type Elsewhere, isForNone, wordsOfTools } from "./beside.ts";
 import { DECLINED } from "./beside-words.ts";
 import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
 import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
@@ -25,6 +25,7 @@ import { FAILURES, RECEIPTS, REGRETS } from "./wordbook.ts";
 
 const ADDRESSED_SHARE = 0.2; // of requests
 const MOST_REQUESTS = 7;
+const MAX_REDRAWS = 5;
 const OTHER_SHARE = 0.25; // of conversations: one more service beside the one that is spoken to, again and again
 const REFERRED_SHARE = 0.2; // of calls that another request follows: it names something only by "it", or "the second one"
 const CORRECTED_SHARE = 0.3; // of the others
@@ -46,17 +47,24 @@ export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], ra
   const own = drawTools(service, random);
   const from = { vocabulary, forms, dated };
   const values = new CommandValues(service, from, random);
-  const elsewhere = (): string =>
-    drawRequest(random.pick(services.filter((each) => each !== service && !others.includes(each))), from, random).text;
-  const steps = drawCasing(new Talk(service, own, { values, vocabulary, elsewhere }, random).steps(), random);
   // Two tools of one name could not be told apart.
   const shown = new Map(
-    [...others.map((each) => drawTools(each, random)), own].flatMap((tools) => [...tools.values()].map((tool) => [tool.name, tool])),
+    [...others.map((each) => drawTools(each, random)), own].flatMap((each) => [...each.values()].map((tool) => [tool.name, tool])),
   );
+  const tools = random.shuffled([...shown.values()]).map(toolDefinition);
+  const toolWords = wordsOfTools({ tools });
+  const elsewhere = (): string | undefined => {
+    for (let tries = 0; tries < MAX_REDRAWS; tries += 1) {
+      const drawn = drawRequest(random.pick(services), from, random);
+      if (isForNone(drawn, toolWords)) return drawn.text;
+    }
+    return undefined;
+  };
+  const steps = drawCasing(new Talk(service, own, { values, vocabulary, elsewhere }, random).steps(), random);
   return {
     conversation: {
       system: drawInstructions(service, dated, random),
-      tools: random.shuffled([...shown.values()]).map(toolDefinition),
+      tools,
       views: new Map([["Commands", { service: { service_name: "Commands", description: "", slots: [], intents: [] }, tools: own }]]),
       steps,
     },
@@ -71,14 +79,14 @@ class Talk {
   readonly #values: CommandValues;
   readonly #referrals: Referrals;
   readonly #vocabulary: Vocabulary;
-  readonly #elsewhere: () => string;
+  readonly #elsewhere: () => string | undefined;
   readonly #random: Random;
   readonly #steps: Step[] = [];
 
   constructor(
     service: CommandService,
     tools: ReadonlyMap<string, ToolView>,
-    { values, vocabulary, elsewhere }: { values: CommandValues; vocabulary: Vocabulary; elsewhere: () => string },
+    { values, vocabulary, elsewhere }: { values: CommandValues; vocabulary: Vocabulary; elsewhere: () => string | undefined },
     random: Random,
   ) {
     this.#service = service;
@@ -94,8 +102,8 @@ class Talk {
     const random = this.#random;
     let referral: Referral | undefined;
     for (let left = 1 + random.below(MOST_REQUESTS); left > 0; left--) {
-      if (referral === undefined && random.chance(ELSEWHERE_SHARE))
-        this.#steps.push(...besideExchange(this.#addressed(this.#elsewhere()), random.pick(DECLINED)));
+      const other = referral === undefined && random.chance(ELSEWHERE_SHARE) ? this.#elsewhere() : undefined;
+      if (other !== undefined) this.#steps.push(...besideExchange(this.#addressed(other), random.pick(DECLINED)));
       const request = referral?.request ?? random.pick(this.#service.requests);
       const given = this.#ask(request, referral?.told ?? new Map());
       referral = left > 1 && random.chance(REFERRED_SHARE) ? this.#referrals.draw(given) : undefined;

@@ -1,6 +1,7 @@
 /** Services that training speaks to: what their lines promise each other, and what is drawn from them. */
 import { describe, expect, it } from "vitest";
 import { DECLINED } from "../../../trainer/pretrain/beside-words.ts";
+import { isForNone, wordsOfTools } from "../../../trainer/pretrain/beside.ts";
 import { Vocabulary } from "../../../trainer/pretrain/errand-tools.ts";
 import { drawCommands } from "../../../trainer/pretrain/command.ts";
 import { placesIn, readCommandServices } from "../../../trainer/pretrain/command-services.ts";
@@ -75,6 +76,18 @@ describe("drawCommands", () => {
     expect(declined.length).toBeGreaterThan(40);
     expect(declined.length).toBeLessThan(200);
     expect(declined.every((step) => step?.kind === "user" && step.acts.length === 0 && !step.text.includes("{"))).toBe(true);
+  });
+
+  it("declines nothing whose words a tool of the conversation has", () => {
+    const declined = drawn.flatMap(({ conversation: { tools, steps } }) =>
+      steps.flatMap((step, at) => {
+        const said = steps[at - 1];
+        const declines = step.kind === "reply" && (DECLINED as readonly string[]).includes(step.text) && said?.kind === "user";
+        return declines ? [{ text: said.text, words: wordsOfTools({ tools }) }] : [];
+      }),
+    );
+    expect(declined.length).toBeGreaterThan(20);
+    expect(declined.filter(({ text, words }) => !isForNone({ text, about: "" }, words))).toEqual([]);
   });
 
   it("speaks of every argument before the call, as passed or by an act", () => {
