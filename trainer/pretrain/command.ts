@@ -53,9 +53,11 @@ export function drawCommands(vocabulary: Vocabulary, forms: Lexicon["forms"], ra
   );
   const tools = random.shuffled([...shown.values()]).map(toolDefinition);
   const toolWords = wordsOfTools({ tools });
+  // A tool whose name is made up has no word of what it is for.
+  const absent = services.filter((each) => each !== service && !others.includes(each));
   const elsewhere = (): string | undefined => {
     for (let tries = 0; tries < MAX_REDRAWS; tries += 1) {
-      const drawn = drawRequest(random.pick(services), from, random);
+      const drawn = drawRequest(random.pick(absent), from, random);
       if (isForNone(drawn, toolWords)) return drawn.text;
     }
     return undefined;
