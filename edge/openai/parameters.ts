@@ -62,11 +62,11 @@ export function checkParameters(body: Readonly<Record<string, unknown>>, known: 
 
 function checkFixed(name: string, value: unknown, { accepted, hint = false, advice }: Fixed): void {
   if (hint && typeof value === "string") return;
-  const given = canonicalJson(value);
   const said = canonicalJson(withoutNulls(value));
   // JSON has no infinity: `1e999` is read as one, and would be written as the null that is accepted.
   const readable = typeof value !== "number" || Number.isFinite(value);
   if (readable && accepted.some((each) => canonicalJson(each) === said)) return;
+  const given = canonicalJson(value);
   const wanted = `supports ${accepted.map((each) => canonicalJson(each)).join(" or ")}${hint ? " or a text" : ""} only`;
   const shown = !readable ? String(value) : given.length <= 60 ? given : `${given.slice(0, 60)}…`;
   const tail = advice === undefined ? "" : `; ${advice}`;
