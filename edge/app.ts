@@ -27,6 +27,7 @@ import { mountStream } from "./routes/api-stream.ts";
 import { mountTrainer } from "./routes/api-trainer.ts";
 import { mountTurns } from "./routes/api-turns.ts";
 import { mountUsers } from "./routes/api-users.ts";
+import { mountVersions } from "./routes/api-versions.ts";
 import { mountStats } from "./routes/api-stats.ts";
 import { mountCompletions } from "./routes/completions.ts";
 import { mountFeedback, mountReview } from "./routes/feedback.ts";
@@ -61,6 +62,7 @@ export function createApp(): App {
   for (const mount of [
     mountAgents,
     mountAgentDeletion,
+    mountVersions,
     mountRelease,
     mountQuarantine,
     mountReview,

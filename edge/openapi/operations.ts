@@ -5,7 +5,7 @@ import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
 import { AgentDeletionQuery } from "../routes/api-agent-deletion.ts";
 import { SettingsRequest } from "../routes/agent-settings.ts";
-import { AuditQuery, EventsQuery, LinesQuery, VersionsQuery } from "../routes/api-agents.ts";
+import { AuditQuery, EventsQuery } from "../routes/api-agents.ts";
 import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
@@ -19,6 +19,7 @@ import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
+import { LinesQuery, VersionsQuery } from "../routes/api-versions.ts";
 import { BackwardPage, LineQuery } from "../routes/params.ts";
 
 export type Operation = {

@@ -1,10 +1,9 @@
-/** /api/agents: agents with their settings, versions and log. */
+/** /api/agents: agents with their settings, their engine, their audit and their log. */
 import type { Context } from "hono";
 import { z } from "zod";
 import { mergePatch } from "../../shared/merge-patch.ts";
 import { type LineHead, SHARED_LINE } from "../../shared/policy.ts";
 import { agentOf } from "../agent/port.ts";
-import { servedArtifact } from "../artifacts.ts";
 import { readAgents } from "../db/agents.ts";
 import { pageAfter } from "../db/events.ts";
 import type { App, AppEnv } from "../env.ts";
@@ -12,10 +11,8 @@ import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { changeSettings, checkedSettings, SettingsPatch, SettingsRequest } from "./agent-settings.ts";
-import { agentParam, BackwardPage, Cursor, found, lineQuery, LineQuery, PageLimit, queryOf, titleOf, versionParam } from "./params.ts";
+import { agentParam, BackwardPage, Cursor, found, LineQuery, PageLimit, queryOf } from "./params.ts";
 
-/** An adapter in PEFT's format. */
-const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
 export const AuditQuery = BackwardPage.extend({
   /** What people did and what became of versions, or what was looked at and not learned from; without it everything. */
   only: z.enum(["people", "refused"]).optional(),
@@ -24,8 +21,6 @@ export const AuditQuery = BackwardPage.extend({
   /** About one version. */
   version: wholeNumber().optional(),
 });
-export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
-export const LinesQuery = z.strictObject({ after: z.string().max(200).optional(), limit: PageLimit });
 export const EventsQuery = z.strictObject({ cursor: Cursor, limit: PageLimit });
 async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
   const name = agentParam(context);
@@ -63,38 +58,6 @@ export function mountAgents(app: App): void {
   app.get("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
     return context.json(found(await agentOf(context.env, name).read(), `agent ${name}`));
-  });
-
-  app.get("/api/agents/:agent/lines", async (context) => {
-    const name = agentParam(context);
-    const page = queryOf(context, LinesQuery);
-    return context.json({ lines: found(await agentOf(context.env, name).lines(page), `agent ${name}`) });
-  });
-
-  app.get("/api/agents/:agent/versions", async (context) => {
-    const name = agentParam(context);
-    const { line, ...page } = queryOf(context, VersionsQuery);
-    const head = found(await agentOf(context.env, name).head(line), titleOf(name, line));
-    const versions = await agentOf(context.env, name).versions(line, page);
-    return context.json({ stable: head.stable, latest: head.latest, cursor: head.cursor, versions });
-  });
-
-  app.get("/api/agents/:agent/versions/:version", async (context) => {
-    const [name, line, version] = [agentParam(context), lineQuery(context), versionParam(context)];
-    const listed = found(await agentOf(context.env, name).version(line, version), `version ${version} of ${titleOf(name, line)}`);
-    return context.json({ ...listed, users: [...new Set(listed.events.map(({ user }) => user))] });
-  });
-
-  app.get("/api/agents/:agent/versions/:version/files/:file", async (context) => {
-    const [name, line, version] = [agentParam(context), lineQuery(context), versionParam(context)];
-    const { file } = parseWith(z.object({ file: z.enum(ADAPTER_FILES) }), context.req.param());
-    const { adapter } = found(await agentOf(context.env, name).version(line, version), `version ${version} of ${titleOf(name, line)}`);
-    const digest = file === "adapter_config.json" ? adapter?.configDigest : adapter?.weightsDigest;
-    const stored = digest === undefined ? undefined : await servedArtifact(context.env.ARTIFACTS, digest);
-    const bytes = found(stored, `${file} of version ${version} of ${titleOf(name, line)}`);
-    context.header("content-disposition", `attachment; filename="${file}"`);
-    context.header("content-type", file.endsWith(".json") ? "application/json" : "application/octet-stream");
-    return context.body(bytes);
   });
 
   app.get("/api/agents/:agent/engine", async (context) => {
