@@ -12,7 +12,7 @@ const MAX_BARE = 4;
 const MORE_SHARE = 0.35; // of conversations: something beside once more
 const ASKED_SHARE = 0.3; // of what is said beside: about the assistant
 const GREETED_SHARE = 0.4; // of beginnings
-const ELSEWHERE_SHARE = 0.6; // of the rest: a request of a service that is not there, of which there are many more
+const ELSEWHERE_SHARE = 0.5; // of the rest: a request of a service that is not there, of which there are many more
 const MAX_REDRAWS = 20;
 
 /** A request, and words that tell what it is about. */

@@ -10,7 +10,7 @@ const NEW_TEXT_SHARE = 0.2;
 const RECODED_SHARE = 0.7; // of texts with digits
 const NEW_NUMBER_SHARE = 0.5;
 const NEW_LIST_SHARE = 0.6;
-const WRITTEN_SHARE = 0.2; // of days and times: said as they are written
+const WRITTEN_SHARE = 0.4; // of days and times: said as they are written
 const POOL_SIZE = 6;
 
 /** A value as it is said and as it is passed; lists and truths as their JSON. */
