@@ -1,11 +1,11 @@
 /** The page: who is logged in, which agent it is about, and the view that the address names. */
 import { useEffect, useState } from "preact/hooks";
 import { LocationProvider, Route, Router, useLocation } from "preact-iso";
-import { API } from "../shared/api-routes.ts";
+import { API, type Asked } from "../shared/api-routes.ts";
 import type { Login } from "../shared/api.ts";
 import type { LineHead } from "../shared/policy.ts";
 import { logOut, readLogin, whenLoginEnds, whenReached } from "./api.ts";
-import { forgetPages } from "./pages.ts";
+import { AGENT_PAGING, forgetPages, readAll } from "./pages.ts";
 import { useAction, useResource } from "./resource.ts";
 import { useScrollPlaces } from "./scroll-place.ts";
 import { Loaded, Problem } from "./parts/shown.tsx";
@@ -45,12 +45,17 @@ export function Dashboard() {
   );
 }
 
+/** All of them, since any may be chosen above. */
+async function readAgents(asked: Asked<{ agents: LineHead[] }>): Promise<{ agents: LineHead[] }> {
+  return { agents: await readAll(asked, AGENT_PAGING) };
+}
+
 export type Listed = { readonly agents: readonly LineHead[] };
 
 function Shell({ login, onLogout }: { login: Login; onLogout: () => void }) {
   const { path, route } = useLocation();
   // Whatever was done elsewhere meanwhile is seen on the next page.
-  const listed = useResource(API.agents.at({}), path);
+  const listed = useResource(API.agents.at({}), path, readAgents);
   const { run, error } = useAction();
   useScrollPlaces();
   const [, section, agent] = path.split("/");

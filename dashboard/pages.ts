@@ -4,6 +4,7 @@ import { type Asked, further } from "../shared/api-routes.ts";
 import type { ListedTurn, ListedVersion, QuarantinedEvent, VersionPage } from "../shared/api.ts";
 import { get } from "./api.ts";
 import type { Note } from "../shared/note.ts";
+import type { LineHead } from "../shared/policy.ts";
 import { type Resource, useAction, useResource } from "./resource.ts";
 
 export type Paging<Page, Item> = {
@@ -24,6 +25,14 @@ export type Pages<Page, Item> = Resource<Page> & {
   /** Whether pages behind the first are shown. */
   readonly further: boolean;
   readonly busy: boolean;
+};
+
+/** By name. */
+export const AGENT_PAGING: Paging<{ agents: LineHead[] }, LineHead> = {
+  itemsOf: ({ agents }) => agents,
+  idOf: ({ agent }) => agent,
+  after: ({ agent }) => ({ after: agent }),
+  size: 100,
 };
 
 /** Of a line, the newest first. */

@@ -12,8 +12,15 @@ export type Resource<Answer> = {
 /** Where nothing answers it is asked again after this, twice as long each time, at most the longest; at once where the network is back. */
 const AGAIN_MS = { first: 1_000, longest: 30_000 };
 
-/** @param asked null loads nothing. @param version another one loads again, and what is shown stays until the answer is there */
-export function useResource<Answer>(asked: Asked<Answer> | null, version: number | string = 0): Resource<Answer> {
+/**
+ * @param asked null loads nothing. @param version another one loads again, and what is shown stays until the answer is there
+ * @param load where one request does not answer the whole
+ */
+export function useResource<Answer>(
+  asked: Asked<Answer> | null,
+  version: number | string = 0,
+  load: (asked: Asked<Answer>) => Promise<Answer> = get,
+): Resource<Answer> {
   const path = asked?.path ?? null;
   const [state, setState] = useState<{ path: string | null; data?: Answer | undefined; error?: Error | undefined }>({ path });
   const [round, setRound] = useState(0);
@@ -26,7 +33,7 @@ export function useResource<Answer>(asked: Asked<Answer> | null, version: number
       if (own === rounds.current)
         setState((before) => ({ path, data: before.path === path ? before.data : undefined, ...next, error: next.error }));
     };
-    get(asked).then(
+    load(asked).then(
       (data) => settle({ data }),
       (error: unknown) => settle({ error: error instanceof Error ? error : new Error(String(error)) }),
     );

@@ -4,7 +4,7 @@ import type { Agent } from "../../shared/agent.ts";
 import type { LineHead } from "../../shared/policy.ts";
 import { readJsonFile } from "./input.ts";
 import { clip, fields, harmless, paint, say, show, table, time } from "./output.ts";
-import { AGENT, COMMON, connect, type Common, type Context } from "./where.ts";
+import { AGENT, COMMON, connect, type Common, type Context, readAgents } from "./where.ts";
 
 const ONE = { kind: "tuple", parameters: [AGENT] } as const;
 
@@ -12,7 +12,7 @@ const list = buildCommand<Common, [], Context>({
   docs: { brief: "List the agents: what answers, and whether they learn" },
   parameters: { flags: COMMON },
   func: async (flags) => {
-    show(flags, await connect(flags).agents(), ({ agents }) =>
+    show(flags, { agents: await readAgents(connect(flags)) }, ({ agents }) =>
       table(["agent", "stable", "canary", "learning"], agents.map(toRow), "No agents. `nextstate agents put NAME --file FILE` makes one."),
     );
   },

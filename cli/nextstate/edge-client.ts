@@ -39,8 +39,8 @@ export class EdgeClient {
     this.#adminKey = keys.admin;
   }
 
-  agents(): Promise<{ agents: LineHead[] }> {
-    return this.#send(API.agents.at({}));
+  agents(query: { after?: string; limit: number }): Promise<{ agents: LineHead[] }> {
+    return this.#send(API.agents.at({}, query));
   }
 
   agent(agent: string): Promise<Agent> {

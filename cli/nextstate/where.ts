@@ -2,9 +2,11 @@
 import { join } from "node:path";
 import type { CommandContext, FlagParametersForType } from "@stricli/core";
 import { AppError } from "../../shared/errors.ts";
+import type { LineHead } from "../../shared/policy.ts";
 import { addressOf } from "../address.ts";
 import { keysFile, readKeys } from "../keys.ts";
 import { EdgeClient, type OfLine } from "./edge-client.ts";
+import { PAGE, readAll } from "./paged.ts";
 
 export type Where = { readonly url?: string; readonly state?: string };
 export type Common = Where & { readonly json: boolean };
@@ -41,10 +43,18 @@ export function connect({ url, state }: Where): EdgeClient {
   });
 }
 
+/** All of them, by name. */
+export function readAgents(edge: EdgeClient): Promise<LineHead[]> {
+  return readAll(
+    async (after) => (await edge.agents({ limit: PAGE, after })).agents,
+    ({ agent }) => agent,
+  );
+}
+
 /** Names of agents that begin like this, for completion; none where the system cannot be asked. */
 export async function proposeAgents(this: Context, partial: string): Promise<string[]> {
-  const ask = async () => connect(this.where).agents();
-  const { agents } = await ask().catch(() => ({ agents: [] }));
+  const ask = async () => readAgents(connect(this.where));
+  const agents = await ask().catch(() => []);
   return agents.map(({ agent }) => agent).filter((name) => name.startsWith(partial));
 }
 

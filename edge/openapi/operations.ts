@@ -5,7 +5,7 @@ import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
 import { AgentDeletionQuery } from "../routes/api-agent-deletion.ts";
 import { SettingsRequest } from "../routes/agent-settings.ts";
-import { AuditQuery, EventsQuery } from "../routes/api-agents.ts";
+import { AgentsQuery, AuditQuery, EventsQuery } from "../routes/api-agents.ts";
 import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
@@ -67,7 +67,7 @@ const CLIENT: readonly Omit<Operation, "key">[] = [
 ];
 
 const ADMIN: readonly Omit<Operation, "key">[] = [
-  { method: "get", path: "/api/agents", summary: "The agents that the key reaches, with what answers" },
+  { method: "get", path: "/api/agents", summary: "The agents that the key reaches, by name, with what answers", query: AgentsQuery },
   { method: "get", path: AGENT, summary: "An agent with its settings" },
   { method: "put", path: AGENT, summary: "Creates an agent, or replaces all its settings", body: SettingsRequest },
   { method: "patch", path: AGENT, summary: "Changes some settings", body: MergePatch },

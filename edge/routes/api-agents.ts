@@ -21,6 +21,7 @@ export const AuditQuery = BackwardPage.extend({
   /** About one version. */
   version: wholeNumber().optional(),
 });
+export const AgentsQuery = z.strictObject({ after: z.string().max(100).optional(), limit: PageLimit });
 export const EventsQuery = z.strictObject({ cursor: Cursor, limit: PageLimit });
 async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
   const name = agentParam(context);
@@ -32,7 +33,7 @@ async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<
 }
 
 export function mountAgents(app: App): void {
-  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context) }));
+  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context, queryOf(context, AgentsQuery)) }));
 
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
@@ -80,9 +81,15 @@ export function mountAgents(app: App): void {
   });
 }
 
-/** The heads of the shared line of every agent that the key reaches. */
-async function readHeads({ env, var: { key } }: Context<AppEnv>): Promise<LineHead[]> {
-  const listed = await readAgents(env.DB, key.agents);
-  const heads = await Promise.all(listed.map(({ name }) => agentOf(env, name).head(SHARED_LINE)));
-  return heads.filter((head) => head !== undefined);
+/** A page of the agents that the key reaches, by name, each with the head of its shared line. Every object that is asked counts among what one request may ask. */
+async function readHeads({ env, var: { key } }: Context<AppEnv>, { after = "", limit }: z.infer<typeof AgentsQuery>): Promise<LineHead[]> {
+  const names = (await readAgents(env.DB, key.agents)).map(({ name }) => name).filter((name) => name > after);
+  const heads: LineHead[] = [];
+  // One that is being deleted has none, and a page that is not full would be taken for the last.
+  while (heads.length < limit && names.length > 0) {
+    const asked = names.splice(0, limit - heads.length);
+    const found = await Promise.all(asked.map((name) => agentOf(env, name).head(SHARED_LINE)));
+    heads.push(...found.filter((head) => head !== undefined));
+  }
+  return heads;
 }

@@ -1,4 +1,4 @@
-/** More versions and lines than a page of the API holds, in a browser: what is further back can be chosen, too. */
+/** More agents, versions and lines than a page of the API holds, in a browser: what is further back can be chosen, too. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { CHROMIUM, launch } from "../../bench/browser.ts";
@@ -13,7 +13,7 @@ const CROWDED = "crowded-desk";
 const MORE = 103; // than the hundred of a page
 const SLOWLY = { timeout: 30_000 };
 
-describe.skipIf(CHROMIUM === undefined)("the dashboard, of agents with many versions and many lines", () => {
+describe.skipIf(CHROMIUM === undefined)("the dashboard, of many agents, some with many versions and many lines", () => {
   const edge = withEdge();
   let browser: Browser;
 
@@ -51,6 +51,20 @@ describe.skipIf(CHROMIUM === undefined)("the dashboard, of agents with many vers
     for (const line of due) await publish(CROWDED, line, 0);
   });
   afterAll(() => browser.close());
+
+  it("lists every agent, and shows one that is a page further", async () => {
+    const names = Array.from({ length: MORE }, (_, index) => `shop-${String(index).padStart(3, "0")}`);
+    for (const name of names) await putAgent(edge, name);
+    const { page, context, problems } = await openPage(browser, { url: edge.url });
+    await logIn(page, edge.keys.admin);
+    const agents = page.getByRole("navigation", { name: "Agents" }).locator("select");
+    await expect.poll(() => agents.locator("option", { hasText: /^shop-/ }).count(), SLOWLY).toBe(MORE);
+    await agents.selectOption(names.at(-1) ?? "");
+    await expect.poll(() => page.title(), SLOWLY).toBe(`Overview · ${names.at(-1)} · Nextstate`);
+    expect(await agents.inputValue()).toBe(names.at(-1));
+    expect(problems).toEqual([]);
+    await context.close();
+  });
 
   it("asks a version that is a page back, in the playground", async () => {
     const { page, context, problems } = await openPage(browser, { url: edge.url });

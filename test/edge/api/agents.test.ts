@@ -40,6 +40,20 @@ describe("agents", () => {
     expect(listed.agents.map(({ agent }: { agent: string }) => agent)).toContain("first");
   });
 
+  it("are listed by name, page by page", async () => {
+    for (const name of ["page-c", "page-a", "page-b"]) await putAgent(edge, name);
+    const page = async (query: string) => {
+      const { status, body } = await call(edge, "admin", `GET /api/agents?${query}`);
+      expect(status).toBe(200);
+      return body.agents.map(({ agent }: { agent: string }) => agent);
+    };
+    expect(await page("after=page&limit=2")).toEqual(["page-a", "page-b"]);
+    expect((await page("after=page-b&limit=2"))[0]).toBe("page-c");
+    expect(await page("after=zzz")).toEqual([]);
+    expect((await call(edge, "admin", "GET /api/agents?limit=101")).status).toBe(400);
+    expect((await call(edge, "admin", "GET /api/agents?befor=page")).status).toBe(400);
+  });
+
   it("change their settings without another version, and readers of the head can tell", async () => {
     await putAgent(edge, "settings");
     const before = await head("settings");
