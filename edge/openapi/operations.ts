@@ -5,7 +5,7 @@ import { InputItemsQuery } from "../responses/input-items.ts";
 import { ResponseParameters } from "../responses/request.ts";
 import { AgentDeletionQuery } from "../routes/api-agent-deletion.ts";
 import { SettingsRequest } from "../routes/agent-settings.ts";
-import { AgentsQuery, AuditQuery, EventsQuery } from "../routes/api-agents.ts";
+import { AuditQuery, EventsQuery } from "../routes/api-agents.ts";
 import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
@@ -19,8 +19,8 @@ import { TurnsQuery } from "../routes/api-turns.ts";
 import { Feedback } from "../routes/feedback.ts";
 import { RetrieveQuery } from "../routes/responses.ts";
 import { WhoQuery } from "../routes/api-users.ts";
-import { LinesQuery, VersionsQuery } from "../routes/api-versions.ts";
-import { BackwardPage, LineQuery } from "../routes/params.ts";
+import { VersionsQuery } from "../routes/api-versions.ts";
+import { BackwardPage, ForwardPage, LineQuery } from "../routes/params.ts";
 
 export type Operation = {
   readonly method: "get" | "put" | "post" | "patch" | "delete";
@@ -67,7 +67,7 @@ const CLIENT: readonly Omit<Operation, "key">[] = [
 ];
 
 const ADMIN: readonly Omit<Operation, "key">[] = [
-  { method: "get", path: "/api/agents", summary: "The agents that the key reaches, by name, with what answers", query: AgentsQuery },
+  { method: "get", path: "/api/agents", summary: "The agents that the key reaches, by name, with what answers", query: ForwardPage },
   { method: "get", path: AGENT, summary: "An agent with its settings" },
   { method: "put", path: AGENT, summary: "Creates an agent, or replaces all its settings", body: SettingsRequest },
   { method: "patch", path: AGENT, summary: "Changes some settings", body: MergePatch },
@@ -84,7 +84,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
     method: "get",
     path: `${AGENT}/lines`,
     summary: "The shared line, and those of users who have a version of their own",
-    query: LinesQuery,
+    query: ForwardPage,
   },
   { method: "get", path: `${AGENT}/versions`, summary: "Versions with lineage, newest first", query: VersionsQuery },
   {

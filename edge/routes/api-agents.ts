@@ -11,7 +11,7 @@ import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { changeSettings, checkedSettings, SettingsPatch, SettingsRequest } from "./agent-settings.ts";
-import { agentParam, BackwardPage, Cursor, found, LineQuery, PageLimit, queryOf } from "./params.ts";
+import { agentParam, BackwardPage, Cursor, ForwardPage, found, LineQuery, PageLimit, queryOf } from "./params.ts";
 
 export const AuditQuery = BackwardPage.extend({
   /** What people did and what became of versions, or what was looked at and not learned from; without it everything. */
@@ -21,7 +21,6 @@ export const AuditQuery = BackwardPage.extend({
   /** About one version. */
   version: wholeNumber().optional(),
 });
-export const AgentsQuery = z.strictObject({ after: z.string().max(100).optional(), limit: PageLimit });
 export const EventsQuery = z.strictObject({ cursor: Cursor, limit: PageLimit });
 async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<{ learning: boolean }> {
   const name = agentParam(context);
@@ -33,7 +32,7 @@ async function setLearning(context: Context<AppEnv>, enabled: boolean): Promise<
 }
 
 export function mountAgents(app: App): void {
-  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context, queryOf(context, AgentsQuery)) }));
+  app.get("/api/agents", async (context) => context.json({ agents: await readHeads(context, queryOf(context, ForwardPage)) }));
 
   app.put("/api/agents/:agent", async (context) => {
     const name = agentParam(context);
@@ -82,7 +81,7 @@ export function mountAgents(app: App): void {
 }
 
 /** A page of the agents that the key reaches, by name, each with the head of its shared line. Every object that is asked counts among what one request may ask. */
-async function readHeads({ env, var: { key } }: Context<AppEnv>, { after = "", limit }: z.infer<typeof AgentsQuery>): Promise<LineHead[]> {
+async function readHeads({ env, var: { key } }: Context<AppEnv>, { after = "", limit }: z.infer<typeof ForwardPage>): Promise<LineHead[]> {
   const names = (await readAgents(env.DB, key.agents)).map(({ name }) => name).filter((name) => name > after);
   const heads: LineHead[] = [];
   // One that is being deleted has none, and a page that is not full would be taken for the last.

@@ -4,17 +4,16 @@ import { agentOf } from "../agent/port.ts";
 import { servedArtifact } from "../artifacts.ts";
 import type { App } from "../env.ts";
 import { parseWith } from "../http-errors.ts";
-import { agentParam, BackwardPage, found, lineQuery, LineQuery, PageLimit, queryOf, titleOf, versionParam } from "./params.ts";
+import { agentParam, BackwardPage, ForwardPage, found, lineQuery, LineQuery, queryOf, titleOf, versionParam } from "./params.ts";
 
 /** An adapter in PEFT's format. */
 const ADAPTER_FILES = ["adapter_config.json", "adapter_model.safetensors"] as const;
 export const VersionsQuery = BackwardPage.extend(LineQuery.shape);
-export const LinesQuery = z.strictObject({ after: z.string().max(200).optional(), limit: PageLimit });
 
 export function mountVersions(app: App): void {
   app.get("/api/agents/:agent/lines", async (context) => {
     const name = agentParam(context);
-    const page = queryOf(context, LinesQuery);
+    const page = queryOf(context, ForwardPage);
     return context.json({ lines: found(await agentOf(context.env, name).lines(page), `agent ${name}`) });
   });
 

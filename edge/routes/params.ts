@@ -15,6 +15,8 @@ import { wholeNumber } from "../whole-number.ts";
 export const Cursor = wholeNumber().default(0);
 export const PageLimit = wholeNumber({ least: 1, most: 100 }).default(100);
 const VersionParam = z.object({ version: wholeNumber() });
+/** By name or id, behind the one that the page before ended with. */
+export const ForwardPage = z.strictObject({ after: z.string().max(200).optional(), limit: PageLimit });
 export const BackwardPage = z.strictObject({ before: wholeNumber().optional(), limit: PageLimit });
 
 /** Which line is meant (what is misspelt would be everybody's): `shared`, or the id of a user who has one. */

@@ -56,7 +56,7 @@ function drawBeside({ toolWords, isFirst, elsewhere }: Place, random: Random): S
   if (isFirst && random.chance(GREETED_SHARE)) return besideExchange(random.pick(GREETINGS), random.pick(GREETED));
   if (random.chance(ASKED_SHARE)) return besideExchange(random.pick(ABOUT_ITSELF), random.pick(INTRODUCED));
   for (let tries = 0; tries < MAX_REDRAWS; tries++) {
-    // No dialogue of the data begins with a whole request: were it declined there, every whole request would be.
+    // Weights that saw requests of other services declined where a dialogue begins declined their own tool's there, too.
     const isElsewhere = !isFirst && elsewhere !== undefined && random.chance(ELSEWHERE_SHARE);
     const drawn = isElsewhere ? elsewhere(random) : drawOther(random);
     if (isForNone(drawn, toolWords)) return besideExchange(drawn.text, random.pick(DECLINED));
