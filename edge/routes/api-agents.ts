@@ -86,9 +86,9 @@ async function readHeads({ env, var: { key } }: Context<AppEnv>, { after = "", l
   const heads: LineHead[] = [];
   // One that is being deleted has none, and a page that is not full would be taken for the last.
   while (heads.length < limit && names.length > 0) {
-    const asked = names.splice(0, limit - heads.length);
-    const found = await Promise.all(asked.map((name) => agentOf(env, name).head(SHARED_LINE)));
-    heads.push(...found.filter((head) => head !== undefined));
+    const page = names.splice(0, limit - heads.length);
+    const read = await Promise.all(page.map((name) => agentOf(env, name).head(SHARED_LINE)));
+    heads.push(...read.filter((head) => head !== undefined));
   }
   return heads;
 }
