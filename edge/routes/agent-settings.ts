@@ -15,7 +15,7 @@ import { agentDeletionOf } from "../db/agent-deletions.ts";
 import { checkRoom, listAgent } from "../db/agents.ts";
 import { lastSeq } from "../db/events.ts";
 import { readKey } from "../db/keys.ts";
-import { checkInstructions } from "../engine/embedded.ts";
+import { checkInstructions } from "../engine/prompt-checks.ts";
 import type { AppEnv } from "../env.ts";
 import { checkDepth } from "../openai/depth.ts";
 import { invalid } from "../openai/refuse.ts";

@@ -8,7 +8,7 @@ import { agentOf } from "../agent/port.ts";
 import { checkExpectation, longestOf } from "../agent/suite-check.ts";
 import { caseIdOf } from "../agent/suite.ts";
 import { MOST_CASES, MOST_CHARACTERS } from "../agent/suite-store.ts";
-import { checkRoom } from "../engine/embedded.ts";
+import { checkRoom } from "../engine/prompt-checks.ts";
 import type { App } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { checkDepth } from "../openai/depth.ts";

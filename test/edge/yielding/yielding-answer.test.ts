@@ -1,8 +1,8 @@
 /** A note that is overruled is left out before a call goes out, and one that is passed over is held; text goes out as it comes. */
 import { describe, expect, it } from "vitest";
 import { spacedJson } from "../../../shared/spaced-json.ts";
-import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
-import type { Asked, YieldingCompletion } from "../../../edge/session/yielding-turn.ts";
+import { YieldingAnswer } from "../../../edge/yielding/yielding-answer.ts";
+import type { Asked, YieldingCompletion } from "../../../edge/yielding/yielding-turn.ts";
 import type { CompletionStep } from "../../../edge/policy/completion.ts";
 import type { Policy } from "../../../edge/policy/policy.ts";
 import { answer, call, closeId, HEARD, openId, prepared, ROOMS, STARS, tokenizer } from "./scripted-policy.ts";

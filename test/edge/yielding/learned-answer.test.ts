@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { spacedJson } from "../../../shared/spaced-json.ts";
 import type { Heard } from "../../../shared/yielding.ts";
-import { YieldingAnswer } from "../../../edge/session/yielding-answer.ts";
+import { YieldingAnswer } from "../../../edge/yielding/yielding-answer.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
 import { answer, call, HEARD, prepared, ROOMS, STARS, text, tokenizer } from "./scripted-policy.ts";
 
