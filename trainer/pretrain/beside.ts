@@ -9,6 +9,7 @@ import { spokenName } from "./values.ts";
 const BARE_SHARE = 0.18; // of conversations: there is no tool at all
 const UNINSTRUCTED_SHARE = 0.6; // of those
 const MAX_BARE = 4;
+const FIRST_SHARE = 0.35; // of conversations: something beside where they begin; of the others at one of their messages
 const MORE_SHARE = 0.35; // of conversations: something beside once more
 const ASKED_SHARE = 0.3; // of what is said beside: about the assistant
 const GREETED_SHARE = 0.4; // of beginnings
@@ -24,7 +25,7 @@ type DrawElsewhere = (random: Random) => Elsewhere;
 export function withBeside(conversation: Conversation, random: Random, elsewhere?: DrawElsewhere): Conversation {
   if (random.chance(BARE_SHARE)) return drawBare(conversation, random);
   const starts = conversation.steps.flatMap(({ kind }, at) => (kind === "user" ? [at] : []));
-  const places = new Set([random.chance(0.5) ? 0 : random.pick(starts)]);
+  const places = new Set([random.chance(FIRST_SHARE) ? 0 : random.pick(starts)]);
   while (random.chance(MORE_SHARE)) places.add(random.pick(starts));
   const words = wordsOfTools(conversation);
   const steps = conversation.steps.flatMap((step, at) =>

@@ -7,6 +7,7 @@ import type { Random } from "../random.ts";
 import { drawCasing, drawSystem } from "./augment.ts";
 import { besideExchange, type Elsewhere, isForNone, wordsOfTools } from "./beside.ts";
 import { DECLINED } from "./beside-words.ts";
+import { drawCorrection } from "./command-corrections.ts";
 import { Referrals, type Referral, type Shown } from "./command-referrals.ts";
 import { type CommandRequest, type CommandService, placesIn, readCommandServices } from "./command-services.ts";
 import { drawTools } from "./command-tools.ts";
@@ -28,7 +29,7 @@ const MOST_REQUESTS = 7;
 const MAX_REDRAWS = 5;
 const OTHER_SHARE = 0.25; // of conversations: one more service beside the one that is spoken to, again and again
 const REFERRED_SHARE = 0.2; // of calls that another request follows: it names something only by "it", or "the second one"
-const CORRECTED_SHARE = 0.3; // of the others
+const CORRECTED_SHARE = 0.4; // of the others
 const FOLLOWED_SHARE = 0.18;
 const ELSEWHERE_SHARE = 0.05; // of requests: before them one for a service that is not there
 const THANKED_SHARE = 0.12; // of conversations
@@ -111,8 +112,8 @@ class Talk {
       referral = left > 1 && random.chance(REFERRED_SHARE) ? this.#referrals.draw(given) : undefined;
       this.#call(request.tool, given, { shown: referral?.shown });
       if (referral !== undefined) continue;
-      if (random.chance(CORRECTED_SHARE)) this.#again(request.tool, given, this.#service.corrections);
-      else if (random.chance(FOLLOWED_SHARE)) this.#again(request.tool, given, this.#service.answers, FOLLOW_UPS);
+      if (random.chance(CORRECTED_SHARE)) this.#correct(request.tool, given);
+      else if (random.chance(FOLLOWED_SHARE)) this.#follow(request.tool, given);
     }
     if (random.chance(THANKED_SHARE)) this.#steps.push(...besideExchange(random.pick(sayingsOf(1)).text, random.pick(THANKED)));
     return this.#steps;
@@ -142,21 +143,33 @@ class Talk {
     return random.pick(ADDRESSES).replace("{said}", () => said);
   }
 
-  /** The call once more with another value for one of its arguments, in the user's words: what was meant, or what is wanted next. */
-  #again(tool: string, given: Map<string, string>, sayings: CommandService["corrections"], around: readonly string[] = ["{said}"]): void {
+  /** What was meant, in the user's words. */
+  #correct(tool: string, given: Map<string, string>): void {
     const random = this.#random;
-    const slots = [...given.keys()].filter((slot) => (sayings[slot] ?? []).some((text) => placesIn(text).length > 0));
+    const slot = given.size === 0 ? undefined : random.pick([...given.keys()]);
+    const saying = slot && drawCorrection(this.#service, slot, given.get(slot), random);
+    if (slot !== undefined && saying !== undefined) this.#again(tool, given, { slot, saying });
+  }
+
+  /** What is wanted next: the same with something else. */
+  #follow(tool: string, given: Map<string, string>): void {
+    const random = this.#random;
+    const { answers } = this.#service;
+    const slots = [...given.keys()].filter((slot) => (answers[slot] ?? []).some((text) => placesIn(text).length > 0));
     if (slots.length === 0) return;
     const slot = random.pick(slots);
+    const answer = random.pick(answers[slot] ?? []);
+    this.#again(tool, given, { slot, saying: random.pick(FOLLOW_UPS).replace("{said}", () => answer) });
+  }
+
+  /** The call once more with the value that the saying has for one of its arguments. */
+  #again(tool: string, given: Map<string, string>, { slot, saying }: { slot: string; saying: string }): void {
     const told = new Map<string, string>();
-    const said = this.#filled(random.pick(sayings[slot] ?? []), told);
+    const said = this.#filled(saying, told);
     const value = told.get(slot);
     if (value === undefined || value === given.get(slot)) return;
     given.set(slot, value);
-    this.#user(
-      random.pick(around).replace("{said}", () => said),
-      told,
-    );
+    this.#user(said, told);
     this.#call(tool, given, { first: [slot] });
   }
 

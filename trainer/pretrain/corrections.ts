@@ -1,12 +1,17 @@
 /** How a user says that one argument should have been another. */
+import { writtenForm } from "../../shared/speech/spoken.ts";
+import { withAside } from "./command-corrections.ts";
 import type { ParameterView } from "./conversation.ts";
 import type { CallStep } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { BARE_CORRECTIONS, CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import { drawUnnamed } from "./unnamed.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
 const BARE_SHARE = 0.3; // where the value tells which argument is meant
+const UNNAMED_SHARE = 0.5; // of those: as people put it who name no argument
+const ASIDE_SHARE = 0.15; // of all: something else is said before or behind
 
 /** A correction of a call: the argument by its name and the value, or the value alone where it can belong to no other argument. */
 export function correction(
@@ -15,10 +20,18 @@ export function correction(
   { call, lexicon }: { call: CallStep; lexicon: Lexicon },
   random: Random,
 ): string {
-  const { name } = parameter;
   const isPlain = belongsTo(parameter, value, call, lexicon) && random.chance(BARE_SHARE);
-  if (!isPlain) return namedCorrection(name, value, lexicon, random);
-  return capitalisedOften(fill(random.pick(BARE_CORRECTIONS), spokenName(name), spokenValue(value, random)), random);
+  const said = isPlain ? bareCorrection(parameter.name, value, random) : namedCorrection(parameter.name, value, lexicon, random);
+  return random.chance(ASIDE_SHARE) ? withAside(said, random) : said;
+}
+
+function bareCorrection(name: string, value: string, random: Random): string {
+  const [unit, spoken] = [spokenName(name), spokenValue(value, random)];
+  const about = { number: "count", date: "time", time: "time" } as const;
+  const form = writtenForm(value);
+  const unnamed = drawUnnamed(form === undefined ? "choice" : about[form], { value: spoken, old: undefined, unit }, random);
+  if (unnamed !== undefined && random.chance(UNNAMED_SHARE)) return unnamed;
+  return capitalisedOften(fill(random.pick(BARE_CORRECTIONS), unit, spoken), random);
 }
 
 /** The same with the argument's name. */
