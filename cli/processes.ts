@@ -3,7 +3,7 @@
  * A guard outside the tree kills the children when the host dies without a word, as after `kill -9`.
  */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
@@ -44,6 +44,8 @@ export function writePid(stateFolder: string, name: string, pid: number): void {
  * @throws {input/invalid} where another living host has the folder
  */
 export function claimStateFolder(stateFolder: string, marks: Record<string, string> = CHILDREN): string[] {
+  if (existsSync(stateFolder) && !statSync(stateFolder).isDirectory())
+    throw new AppError("input/invalid", `--state: a folder expected, got ${stateFolder}, a file`);
   refuseSecondHost(stateFolder);
   const killed = Object.entries(marks).flatMap(([name, mark]) => killStale(stateFolder, name, mark));
   rmSync(runFolder(stateFolder), { recursive: true, force: true });
@@ -69,8 +71,20 @@ function replaceFile(file: string, text: string): void {
 export function hostOf(stateFolder: string): { pid: number; alive: boolean; url: string | undefined } | undefined {
   const file = hostFile(stateFolder);
   if (!existsSync(file)) return undefined;
-  const { pid, startedAt, url } = HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
+  const record = readRecord(file);
+  if (record === undefined) return undefined;
+  const { pid, startedAt, url } = record;
   return { pid, alive: describeProcess(pid)?.startedAt === startedAt, url };
+}
+
+/** Undefined where it is no record: a machine that lost power may leave a file without its bytes, and nobody who lives does. */
+function readRecord(file: string): z.infer<typeof HostRecord> | undefined {
+  try {
+    return HostRecord.parse(JSON.parse(readFileSync(file, "utf8")));
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError || thrown instanceof z.ZodError) return undefined;
+    throw thrown;
+  }
 }
 
 function hostFile(stateFolder: string): string {

@@ -20,6 +20,11 @@ Environment, for what an agent's settings name:
   NEXTSTATE_JUDGE_<NAME>_KEY, NEXTSTATE_JUDGE_<NAME>_URL
                        a key of a server that judges, and the one place that it is sent to`;
 
+const LOOPBACK = "127.0.0.1";
+const STATE = ".nextstate";
+const BASE = "base";
+const MOST_PORT = 65_535;
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function readOptions() {
@@ -27,16 +32,16 @@ function readOptions() {
     {
       options: {
         port: { type: "string", default: "8787" },
-        host: { type: "string", default: "127.0.0.1" },
-        state: { type: "string", default: ".nextstate" },
-        base: { type: "string", default: "base" },
+        host: { type: "string", default: LOOPBACK },
+        state: { type: "string", default: STATE },
+        base: { type: "string", default: BASE },
         help: { type: "boolean", default: false },
       },
     },
     USAGE,
   );
   const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+  if (!Number.isInteger(port) || port < 0 || port > MOST_PORT)
     throw new AppError("input/invalid", `--port: 0 to 65535 expected, got ${values.port}`);
   return { ...values, port };
 }
@@ -55,20 +60,35 @@ async function endLeftovers({ state, host, port }: { state: string; host: string
 const RELEASE_MS = 2_000;
 const STEP_MS = 50;
 
-async function refuseTakenPort(host: string, port: number): Promise<void> {
+/** Under no port of such an address can anything be had. */
+async function refuseTakenPort(options: { host: string; port: number; state: string; base: string }): Promise<void> {
+  const { host, port } = options;
   const problem = await portProblem(host, port);
   if (problem === undefined) return;
-  const holder = problem === "EADDRINUSE" ? `by ${portHolder(port) ?? "a process that cannot be seen from here"}` : `(${problem})`;
-  throw new AppError(
-    "input/invalid",
-    `port ${port} on ${host} is taken ${holder}; stop it, or choose another: npm start -- --port ${port + 1}`,
-  );
+  if (problem !== "EADDRINUSE")
+    throw new AppError(
+      "input/invalid",
+      `--host: an address of this machine expected, under which port ${port} may be had, got ${host} (${problem})`,
+    );
+  const holder = portHolder(port) ?? "a process that cannot be seen from here";
+  const another = [
+    "npm start --",
+    ...where(options),
+    ...(host === LOOPBACK ? [] : ["--host", host]),
+    "--port",
+    port === MOST_PORT ? 0 : port + 1,
+  ];
+  throw new AppError("input/invalid", `port ${port} on ${host} is taken by ${holder}; stop it, or choose another: ${another.join(" ")}`);
 }
 
 /** With the options that it needs to find what is not where it looks by itself. */
-function demoCommand({ state, base }: { state: string; base: string }): string {
-  const where = [...(state === ".nextstate" ? [] : ["--state", state]), ...(base === "base" ? [] : ["--base", base])];
-  return ["npm run demo", ...(where.length === 0 ? [] : ["--", ...where])].join(" ");
+function demoCommand(options: { state: string; base: string }): string {
+  const named = where(options);
+  return ["npm run demo", ...(named.length === 0 ? [] : ["--", ...named])].join(" ");
+}
+
+function where({ state, base }: { state: string; base: string }): string[] {
+  return [...(state === STATE ? [] : ["--state", state]), ...(base === BASE ? [] : ["--base", base])];
 }
 
 /** What tools that the edge runs need of their operator; a command line can be read by everybody on the machine. */
@@ -122,7 +142,7 @@ async function main(): Promise<void> {
   // Bootstrap holds the other end: when it is gone, nobody is left to stop us.
   process.once("disconnect", () => stop(0));
   await endLeftovers(options);
-  await refuseTakenPort(options.host, options.port);
+  await refuseTakenPort(options);
   const onHopeless = (reason: string): void => {
     say(`edge     ${reason}; giving up. What was acknowledged is kept; \`npm start\` continues from it.`);
     stop(1);

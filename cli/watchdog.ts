@@ -1,6 +1,6 @@
 /**
  * Sees to it that workerd answers. Miniflare starts a new one when it dies; this ends one that hangs, and gives up,
- * with the reason, when it cannot be brought back.
+ * with the reason, when it cannot be brought back. One that hundreds wait for answers late, so a check is given long.
  */
 import type { EdgeHost } from "./edge-host.ts";
 
@@ -9,17 +9,17 @@ export type WatchdogOptions = {
   onHopeless: (reason: string) => void;
   /** Pause between two checks. */
   checkMs?: number;
-  /** A check that takes longer has failed. A prefill of the whole context holds an isolate for about a second. */
+  /** A check that takes longer has failed. It waits behind all that the isolate does: seconds, where as many wait for answers as may. */
   answerMs?: number;
 };
 
-const CHECKS_UNTIL_KILL = 3;
+const CHECKS_UNTIL_KILL = 2;
 const CHECKS_UNTIL_HOPELESS = 8;
 
 /** Returns the function that stops it. */
 export function startWatchdog(
   edge: Pick<EdgeHost, "url" | "workerdPid">,
-  { say, onHopeless, checkMs = 5_000, answerMs = 10_000 }: WatchdogOptions,
+  { say, onHopeless, checkMs = 5_000, answerMs = 60_000 }: WatchdogOptions,
 ): () => void {
   let failures = 0;
   let stopped = false;

@@ -40,8 +40,12 @@ export type ApiKey = {
   readonly name: string;
   /** Which agents it reaches. */
   readonly agents: Scope;
-  readonly requestsPerMinute: number | null;
+  /** The limits that it is held to: its own, and those of the keys that it comes from. */
+  readonly limits: readonly KeyLimit[];
 };
+
+/** How often a key, and all that it has made, may ask together. */
+export type KeyLimit = { readonly keyId: string; readonly requestsPerMinute: number };
 
 export type Variables = { requestId: string; key: ApiKey };
 export type AppEnv = { Bindings: Env; Variables: Variables };

@@ -84,9 +84,12 @@ export function parseWith<Value>(schema: ZodType<Value>, value: unknown): Value 
   if (parsed.success) return parsed.data;
   const [first] = parsed.error.issues;
   const issue = first && innermost(first);
-  const param = issue?.path.map(String).join(".") ?? "";
+  const path = issue?.path ?? [];
+  const place = path.map(String).join(".");
   const message = issue?.message ?? "not as expected";
-  throw new AppError("input/invalid", param === "" ? message : `${param}: ${message}`, { details: param === "" ? {} : { param } });
+  // The message names what is not known; where it stands is known alone.
+  const param = issue?.code === "unrecognized_keys" ? [...path, ...issue.keys.slice(0, 1)].map(String).join(".") : place;
+  throw new AppError("input/invalid", place === "" ? message : `${place}: ${message}`, { details: param === "" ? {} : { param } });
 }
 
 /** Where a value may be one thing or a list of others, and is a list: what is wrong within it. */

@@ -1,14 +1,33 @@
 /** What the trainer's one-time commands have in common: where the edge is, and the key to it. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
 
 export const EDGE_OPTIONS = {
-  url: z.url().default("http://127.0.0.1:8787"),
+  url: z.url().optional(),
   state: z.string().default(".nextstate"),
   key: z.string().optional(),
 };
+
+const DEFAULT_URL = "http://127.0.0.1:8787";
+const HostRecord = z.object({ url: z.url() });
+
+/** Where the edge is: what was told, else what runs from the state folder (cli/processes.ts writes where), whose key is for nobody else. */
+export function edgeOf({ url = process.env["NEXTSTATE_URL"], state }: { url?: string | undefined; state: string }): string {
+  if (url !== undefined) return url;
+  const path = join(state, "run", "host.json");
+  if (!existsSync(path)) return DEFAULT_URL;
+  try {
+    return HostRecord.parse(JSON.parse(readFileSync(path, "utf8"))).url;
+  } catch (cause) {
+    throw new AppError(
+      "upstream/unreachable",
+      `the system of ${state} is starting, or has ended; wait until it is up, or name another by --url`,
+      { cause },
+    );
+  }
+}
 
 /** The trainer key that was given, else that of the environment, else that of the state folder. @throws {input/invalid} */
 export function keyOf({ key = process.env["NEXTSTATE_TRAINER_KEY"], state }: { key?: string | undefined; state: string }): string {

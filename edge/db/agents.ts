@@ -5,11 +5,12 @@ import { AppError } from "../../shared/errors.ts";
 import type { Scope } from "../scope.ts";
 import { remadeStatement } from "./agent-deletions.ts";
 import { runBatch } from "./batch.ts";
+import { makersOf, readKey } from "./keys.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that there are, and that a listing shows: trainers ask each of theirs every few seconds. */
 const MAX_AGENTS = 1_000;
-/** The same for a key of some agents: whoever has it takes nobody else's room. */
+/** The same for a key of some agents, with all that it has made: whoever has it takes nobody else's room. */
 const MAX_SCOPED = 100;
 
 /** Of a scope in one query: each takes two parameters at most, and D1 takes 100. */
@@ -37,8 +38,9 @@ export async function readAgents(database: D1Database, scope: Scope): Promise<Li
   }
 }
 
-/** @throws {input/invalid} where there is no room for one more of the key's, or of anybody's */
-export async function checkRoom(database: D1Database, scope: Scope): Promise<void> {
+/** @throws {input/invalid} where there is no room for one more of the tenant's that the key is of, or of anybody's */
+export async function checkRoom(database: D1Database, keyId: string): Promise<void> {
+  const scope = await tenantScope(database, keyId);
   const [all, own] = await Promise.all([readAgents(database, null), scope === null ? [] : readAgents(database, scope)]);
   if (all.length >= MAX_AGENTS) throw new AppError("input/invalid", `at most ${MAX_AGENTS} agents expected, got one more`);
   if (own.length >= MAX_SCOPED)
@@ -46,6 +48,13 @@ export async function checkRoom(database: D1Database, scope: Scope): Promise<voi
       "input/invalid",
       `at most ${MAX_SCOPED} agents of a key of some agents expected, got one more: ask whoever made the key`,
     );
+}
+
+/** What the first key of some agents reaches that a key comes from, or is: narrower ones are made of its room. */
+async function tenantScope(database: D1Database, keyId: string): Promise<Scope> {
+  const key = await readKey(database, keyId);
+  const line = key === undefined ? [] : [...(await makersOf(database, key)), key];
+  return line.find(({ agents: reached }) => reached !== null)?.agents ?? null;
 }
 
 /** A range of names and not LIKE, of which D1 takes short patterns only. Names hold letters, digits and hyphens, all below ~. */

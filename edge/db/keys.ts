@@ -1,5 +1,5 @@
 /** API keys: found by the hash of the key that was presented. What is done with them is audited in the same transaction. */
-import { and, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runBatch } from "./batch.ts";
 import { auditStatement, type NewMove } from "./deployment-audit.ts";
@@ -49,4 +49,12 @@ export async function keysMadeBy(database: D1Database, id: string): Promise<KeyR
   const made = sql`${keys.id} IN (WITH RECURSIVE made (id) AS (
     SELECT id FROM keys WHERE created_by = ${id} UNION SELECT keys.id FROM keys JOIN made ON keys.created_by = made.id) SELECT id FROM made)`;
   return drizzle(database).select().from(keys).where(made).orderBy(desc(keys.createdAt), keys.id);
+}
+
+/** The keys that a key comes from, revoked ones among them: what made it, what made that, and so on; oldest first. */
+export async function makersOf(database: D1Database, { createdBy }: Pick<KeyRow, "createdBy">): Promise<KeyRow[]> {
+  if (createdBy === null) return [];
+  const above = sql`${keys.id} IN (WITH RECURSIVE above (id) AS (
+    SELECT ${createdBy} UNION SELECT keys.created_by FROM keys JOIN above ON keys.id = above.id) SELECT id FROM above)`;
+  return drizzle(database).select().from(keys).where(above).orderBy(asc(keys.createdAt), keys.id);
 }

@@ -5,9 +5,9 @@
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { Recent } from "../../shared/recent.ts";
-import { findKey, type KeyRow } from "../db/keys.ts";
+import { findKey, type KeyRow, makersOf } from "../db/keys.ts";
 import type { KeyKind } from "../db/schema.ts";
-import type { Env, Middleware } from "../env.ts";
+import type { Env, KeyLimit, Middleware } from "../env.ts";
 import { logError } from "../log.ts";
 import { loginOf } from "./login.ts";
 
@@ -15,7 +15,9 @@ const FRESH_MS = 1_000;
 /** Hashes that an isolate remembers, unknown ones included, so that guessing costs no memory. */
 const MAX_REMEMBERED = 1_000;
 
-type Remembered = { row: KeyRow | undefined; checkedAt: number };
+/** A key, and the limits that it is held to. */
+type Known = { readonly row: KeyRow; readonly limits: readonly KeyLimit[] };
+type Remembered = { known: Known | undefined; checkedAt: number };
 const remembered = new Recent<string, Remembered>(MAX_REMEMBERED);
 
 /** Lets a request pass that carries a key of the kind, or, where that is `admin`, a login. @throws {auth/missing} {auth/forbidden} */
@@ -23,18 +25,21 @@ export function requireKey(kind: KeyKind): Middleware {
   return async function requireKey(context, next) {
     const header = context.req.header("authorization");
     const login = kind === "admin" && header === undefined ? await loginOf(context) : undefined;
-    const row = login === undefined ? await keyOf(context.env, bearerOf(header, kind), { kind, path: context.req.path }) : live(login.key);
-    const { id, name, agents, requestsPerMinute } = row;
-    context.set("key", { id, kind, name, agents, requestsPerMinute });
+    const { row, limits } =
+      login === undefined
+        ? await keyOf(context.env, bearerOf(header, kind), { kind, path: context.req.path })
+        : await withLimits(context.env, live(login.key));
+    const { id, name, agents } = row;
+    context.set("key", { id, kind, name, agents, limits });
     await next();
   };
 }
 
 /** What is known of a key that opens routes of the kind. @throws {auth/missing} {auth/forbidden} */
-export async function keyOf(env: Env, key: string, { kind, path }: { kind: KeyKind; path: string }): Promise<KeyRow> {
-  const row = await rowOfKey(env, key);
-  if (row.kind === kind) return row;
-  throw new AppError("auth/forbidden", `${path}: a key of kind ${kind} expected, got one of kind ${row.kind}`, {
+export async function keyOf(env: Env, key: string, { kind, path }: { kind: KeyKind; path: string }): Promise<Known> {
+  const known = await rowOfKey(env, key);
+  if (known.row.kind === kind) return known;
+  throw new AppError("auth/forbidden", `${path}: a key of kind ${kind} expected, got one of kind ${known.row.kind}`, {
     details: { code: "wrong_key_kind" },
   });
 }
@@ -53,10 +58,19 @@ function bearerOf(header: string | undefined, kind: KeyKind): string {
   );
 }
 
-async function rowOfKey(env: Env, key: string): Promise<KeyRow> {
+async function rowOfKey(env: Env, key: string): Promise<Known> {
   const hash = await sha256(key);
-  const row = await lookUp(env, hash);
-  return live(row !== undefined && equal(row.hash, hash) ? row : undefined);
+  const known = await lookUp(env, hash);
+  const row = live(known !== undefined && equal(known.row.hash, hash) ? known.row : undefined);
+  return { row, limits: known?.limits ?? [] };
+}
+
+/** A key makes others, each of which is held to its maker's limit with all the others: else making keys would be making requests. */
+async function withLimits(env: Env, row: KeyRow): Promise<Known> {
+  const limits = [...(await makersOf(env.DB, row)), row].flatMap(({ id: keyId, requestsPerMinute }) =>
+    requestsPerMinute === null ? [] : [{ keyId, requestsPerMinute }],
+  );
+  return { row, limits };
 }
 
 /** @throws {auth/missing} where the key is unknown, revoked or expired */
@@ -74,16 +88,17 @@ function live(row: KeyRow | undefined): KeyRow {
   return row;
 }
 
-async function lookUp(env: Env, hash: string): Promise<KeyRow | undefined> {
-  const known = remembered.get(hash);
-  if (known !== undefined && Date.now() - known.checkedAt < FRESH_MS) return known.row;
+async function lookUp(env: Env, hash: string): Promise<Known | undefined> {
+  const before = remembered.get(hash);
+  if (before !== undefined && Date.now() - before.checkedAt < FRESH_MS) return before.known;
   try {
     const row = await findKey(env.DB, hash);
-    remembered.set(hash, { row, checkedAt: Date.now() });
-    return row;
+    const known = row === undefined ? undefined : await withLimits(env, row);
+    remembered.set(hash, { known, checkedAt: Date.now() });
+    return known;
   } catch (thrown) {
     logError("keys:unreachable", thrown);
-    if (known?.row !== undefined) return known.row;
+    if (before?.known !== undefined) return before.known;
     throw new AppError("upstream/unreachable", "API key: cannot be checked now, try again", { cause: thrown });
   }
 }

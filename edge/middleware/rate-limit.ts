@@ -12,15 +12,17 @@ export function rateLimit(): Middleware {
   };
 }
 
-/** @throws {auth/limited} with the seconds to wait */
-export async function takeRequest(env: Env, { id, requestsPerMinute }: Pick<ApiKey, "id" | "requestsPerMinute">): Promise<void> {
-  if (requestsPerMinute === null) return;
-  const taken = await limiterOf(env, id)
-    .take(requestsPerMinute)
-    .catch((thrown: unknown) => logError("limiter:unreachable", thrown, { keyId: id }));
-  if (taken?.status !== "limited") return;
-  const seconds = Math.ceil(taken.retryAfterMs / 1_000);
-  throw new AppError("auth/limited", `at most ${requestsPerMinute} requests a minute expected of this key; try again in ${seconds} s`, {
-    details: { code: "rate_limit_exceeded", retryAfterSeconds: seconds },
-  });
+/** Of each limit that the key is held to. @throws {auth/limited} with the seconds to wait */
+export async function takeRequest(env: Env, { id, limits }: Pick<ApiKey, "id" | "limits">): Promise<void> {
+  for (const { keyId, requestsPerMinute } of limits) {
+    const taken = await limiterOf(env, keyId)
+      .take(requestsPerMinute)
+      .catch((thrown: unknown) => logError("limiter:unreachable", thrown, { keyId }));
+    if (taken?.status !== "limited") continue;
+    const seconds = Math.ceil(taken.retryAfterMs / 1_000);
+    const whose = keyId === id ? "this key" : `key ${keyId} and all that it has made`;
+    throw new AppError("auth/limited", `at most ${requestsPerMinute} requests a minute expected of ${whose}; try again in ${seconds} s`, {
+      details: { code: "rate_limit_exceeded", retryAfterSeconds: seconds },
+    });
+  }
 }

@@ -13,7 +13,9 @@ const MOST_KEYS = 16;
 export const MOST_OF_KEY = 100;
 export const MOST_WAITING = 400;
 
+/** How often an answer asks for its turn: the next one often, one far behind less so, since what hundreds ask takes time from the answers. */
 const POLL_MS = 10;
+const LONGEST_POLL_MS = 500;
 /** One that has not asked for its turn for so long is gone with its Durable Object, and so is an answer of which nothing came. */
 const SILENT_MS = 5_000;
 const DEAD_MS = 20_000;
@@ -63,11 +65,17 @@ export class Turns {
    */
   async wait(place: Place, signal: AbortSignal): Promise<void> {
     while (!this.begin(place)) {
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await new Promise((resolve) => setTimeout(resolve, this.pauseFor(place)));
       if (!signal.aborted) continue;
       this.leave(place);
       throw abortedByReader(signal.reason);
     }
+  }
+
+  /** Milliseconds until it is worth asking again: half of what those before it, of its key, usually take. */
+  pauseFor(place: Place): number {
+    const ahead = Math.max(0, this.#queues.get(place.key)?.indexOf(place) ?? 0);
+    return Math.min(LONGEST_POLL_MS, POLL_MS + (ahead * this.#usualMs) / MOST_RUNNING / 2);
   }
 
   /** Whether it is the place's turn; then it has begun. */

@@ -148,7 +148,7 @@ function promptedBy({ engine, instructions, tools }: AgentSettings): unknown {
 /** The settings, where the agent may have them. */
 export async function checkedSettings(context: Context<AppEnv>, { settings, before }: Change): Promise<AgentSettings> {
   checkDepth(settings);
-  if (before === undefined) await checkRoom(context.env.DB, context.var.key.agents);
+  if (before === undefined) await checkRoom(context.env.DB, context.var.key.id);
   checkMayChange(context, { settings, before }); // before any server is asked
   checkTools(settings.tools);
   await checkTrusted(context, { settings, before });

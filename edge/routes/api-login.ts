@@ -19,8 +19,8 @@ export function mountLogin(app: App): void {
         details: { code: "csrf" },
       });
     const { key } = await parseJson(context.req.raw, LoginRequest);
-    const row = await keyOf(context.env, key, { kind: "admin", path: context.req.path });
-    await takeRequest(context.env, row);
+    const { row, limits } = await keyOf(context.env, key, { kind: "admin", path: context.req.path });
+    await takeRequest(context.env, { id: row.id, limits });
     return context.json(await beginLogin(context, row));
   });
 

@@ -11,6 +11,8 @@ import { actorOf, agentParam } from "./params.ts";
 
 const MAX_TEXT = 4_000; // characters; longer than any context that could use it
 
+const Said = z.string().max(MAX_TEXT).regex(/\S/, "words expected, got none");
+
 export const Feedback = z
   .strictObject({
     /** Of a chat completion or of a response. */
@@ -18,19 +20,19 @@ export const Feedback = z
     /** From −1, wrong, to +1, right. */
     score: z.number().min(-1).max(1).optional(),
     /** What the answer should have been, or what should have been different. */
-    correction: z.string().min(1).max(MAX_TEXT).optional(),
+    correction: Said.optional(),
     /** The answer itself as it should have been: text or tool calls, in the form of an assistant message. */
     answer: FeedbackAnswer.optional(),
-    comment: z.string().min(1).max(MAX_TEXT).optional(),
+    comment: Said.optional(),
   })
-  .refine(
-    ({ score, correction, answer, comment }) => [score, correction, answer, comment].some((given) => given !== undefined),
-    "score, correction, answer or comment expected, got none",
-  )
-  .refine(
-    ({ correction, answer }) => correction === undefined || answer === undefined,
-    "correction, in words, or answer, as it should have been, expected, got both",
-  );
+  .refine(({ score, correction, answer, comment }) => [score, correction, answer, comment].some((given) => given !== undefined), {
+    error: "score, correction, answer or comment expected, got none",
+    path: ["score"],
+  })
+  .refine(({ correction, answer }) => correction === undefined || answer === undefined, {
+    error: "correction, in words, or answer, as it should have been, expected, got both",
+    path: ["answer"],
+  });
 
 export function mountFeedback(app: App): void {
   app.post("/v1/feedback", (context) => giveFeedback(context, { keyId: context.var.key.id }));

@@ -36,6 +36,10 @@ import type { TurnHost } from "./turn-run.ts";
 /** An answer from its request's arrival to its end; it may still wait for those before it. */
 type Flight = { readonly run: AnswerRun; readonly retry: RetryFacts; readonly opened: Promise<LiveTurn> };
 
+/** Answers of one session that are being made or wait: each holds its request in memory, and all but one wait for those before them. */
+const MOST_FLIGHTS = 100;
+const FULL_RETRY_S = 10;
+
 /** How long a retry waits for a first request that the directory knows of and that has not arrived here. */
 const FIRST_REQUEST_MS = 1_000;
 
@@ -191,8 +195,12 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     this.ctx.waitUntil(this.#chores.pay());
   }
 
-  /** Resolves once the turn is open and durable. @param recordedId of the answer to go on from; undefined for a new one */
+  /**
+   * Resolves once the turn is open and durable. @param recordedId of the answer to go on from; undefined for a new one
+   * @throws {auth/limited} where as many wait as may
+   */
   #start(request: TurnRequest, recordedId: string | undefined): Promise<LiveTurn> {
+    if (this.#flights.size >= MOST_FLIGHTS) throw fullSession();
     const follows = request.follows === undefined ? undefined : lastTurnOf(this.#store, request.follows);
     const run = new AnswerRun(this.#host, { ...request, follows }, recordedId);
     const opened = new Promise<LiveTurn>((resolve, reject) => this.ctx.waitUntil(this.#runInOrder(run, { resolve, reject })));
@@ -213,6 +221,11 @@ export class SessionObject extends DurableObject<Env> implements SessionPort {
     });
     if (this.#store.state() !== undefined) await this.#chores.pay();
   }
+}
+
+function fullSession(): AppError {
+  const message = `at most ${MOST_FLIGHTS} answers of one session expected that wait, got one more; try again in ${FULL_RETRY_S} s, or in another session`;
+  return new AppError("auth/limited", message, { details: { code: "rate_limit_exceeded", retryAfterSeconds: FULL_RETRY_S } });
 }
 
 function answering(live: LiveTurn): AnswerResult {

@@ -1,12 +1,12 @@
 /** The command line of `export`: the batch that an update would learn from, as files for a trainer of somebody else's. */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { templateArgumentsOf } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { SHARED_LINE, type LineHead } from "../../shared/policy.ts";
-import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
+import { EDGE_OPTIONS, edgeOf, keyOf, tell } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
 import { Engine } from "../engine/engine.ts";
 import { createEdgeClient } from "../feed/client.ts";
@@ -32,7 +32,7 @@ const USAGE = `npm run trainer -- export --agent <name> --format <verl|slime> [o
   --base <folder>        a Hugging Face folder of the agent's base (fetched from the edge)
   --threads <n>          threads inside one operator, where the base runs here (2)
   --seed <n>             of votes that judges draw (0)
-  --url <url>            where the edge is (http://127.0.0.1:8787)
+  --url <url>            where the edge is (the system of --state)
   --state <folder>       whose keys.json has the trainer key, and where a base is kept (.nextstate)
   --key <key>            the trainer key itself; else NEXTSTATE_TRAINER_KEY
 Stop the agent's own trainer until the adapter is back: what it learns meanwhile makes the export an old one.`;
@@ -71,6 +71,8 @@ export async function exportCommand(argv: readonly string[], print: (line: strin
 
 /** @throws {input/invalid} for a folder that holds something */
 export function checkFolder(out: string): void {
+  if (existsSync(out) && !statSync(out).isDirectory())
+    throw new AppError("input/invalid", `--out: a new folder expected, got ${out}, a file`);
   if (existsSync(out) && readdirSync(out).length > 0)
     throw new AppError("input/invalid", `--out: a new folder expected, got ${out} with files in it`);
 }
@@ -79,7 +81,7 @@ type Preparing = Omit<Options, "format" | "out">;
 
 /** The rows of an agent's shared line, and what reads its tokens. */
 export async function prepareExport(options: Preparing): Promise<{ edge: EdgePort; base: Base; assembled: Assembled }> {
-  const edge = createEdgeClient({ edge: options.url, key: keyOf(options) });
+  const edge = createEdgeClient({ edge: edgeOf(options), key: keyOf(options) });
   const head = await edge.readHead({ agent: options.agent, line: SHARED_LINE });
   const base = underTemplate(loadBase(await findBase(edge, head, options)), templateArgumentsOf(head.settings.engine));
   return { edge, base, assembled: await assemble(edge, base, options) };

@@ -7,7 +7,7 @@ import { templateArgumentsOf } from "../../shared/engine.ts";
 import { AppError } from "../../shared/errors.ts";
 import { LEASE_MS } from "../../shared/lease.ts";
 import { MOST_ADAPTER_BYTES, SHARED_LINE } from "../../shared/policy.ts";
-import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
+import { EDGE_OPTIONS, edgeOf, keyOf, tell } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
 import { Engine } from "../engine/engine.ts";
 import { readExport } from "../export/manifest.ts";
@@ -27,7 +27,7 @@ const USAGE = `npm run trainer -- import --agent <name> --adapter <folder> [opti
   --base <folder>        a Hugging Face folder of the agent's base (fetched from the edge)
   --threads <n>          threads inside one operator (2)
   --name <name>          what its lease runs under (host and process)
-  --url <url>            where the edge is (http://127.0.0.1:8787)
+  --url <url>            where the edge is (the system of --state)
   --state <folder>       whose keys.json has the trainer key, and where a base is kept (.nextstate)
   --key <key>            the trainer key itself; else NEXTSTATE_TRAINER_KEY`;
 
@@ -56,7 +56,7 @@ export async function importCommand(argv: readonly string[], print: (line: strin
     weightBytes: readAdapter(options.adapter, "adapter_model.safetensors"),
   };
   const from = options.from === undefined ? undefined : readExport(options.from);
-  const edge = createEdgeClient({ edge: options.url, key });
+  const edge = createEdgeClient({ edge: edgeOf(options), key });
   const answer = await edge.takeLease(agent, { holder: name, ttlMs: LEASE_MS });
   if (answer.status === "taken")
     throw new AppError(
@@ -66,7 +66,7 @@ export async function importCommand(argv: readonly string[], print: (line: strin
   const quiet: Metrics = (what, fields) => tell(`${what} ${JSON.stringify(fields)}`);
   const lease = new Lease(agent, answer, { edge, metrics: quiet, name, leaseMs: LEASE_MS });
   try {
-    const leased = createEdgeClient({ edge: options.url, key, lease: lease.token, signal: lease.lost });
+    const leased = createEdgeClient({ edge: edgeOf(options), key, lease: lease.token, signal: lease.lost });
     const imported = await withDependencies(leased, options, (deps) =>
       importAdapter(deps, { line: { agent, line: SHARED_LINE }, files, from }),
     );

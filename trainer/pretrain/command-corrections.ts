@@ -13,6 +13,7 @@ const ASIDE_SHARE = 0.25; // of corrections: something else is said before or be
 
 /** With `{slot}` where the value goes. Undefined where nobody would correct that. @param old what the call had */
 export function drawCorrection(service: CommandService, slot: string, old: string | undefined, random: Random): string | undefined {
+  if ((service.values[slot]?.length ?? 0) === 0) return undefined;
   const own = (service.corrections[slot] ?? []).filter((text) => placesIn(text).length > 0);
   const about = kindOf(service, slot, random);
   const isUnnamed = about !== undefined && random.chance(UNNAMED_SHARE);

@@ -32,10 +32,8 @@ export function drawUnnamed(
 ): string | undefined {
   const { said } = random.pick(wordingsOf(about));
   if (old === undefined && said.includes("{old}")) return undefined;
-  return said
-    .replaceAll("{value}", () => value)
-    .replaceAll("{old}", () => old ?? "")
-    .replaceAll("{unit}", () => unit);
+  const places: Readonly<Record<string, string | undefined>> = { value, old, unit };
+  return said.replace(/\{(\w+)\}/g, (_, place: string) => places[place] ?? "");
 }
 
 const byKind = new Map<Wording["about"], readonly Wording[]>();

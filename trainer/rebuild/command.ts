@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { TemplateArguments } from "../../shared/engine.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
-import { EDGE_OPTIONS, keyOf } from "../command.ts";
+import { EDGE_OPTIONS, edgeOf, keyOf } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
 import { UpdateSettings } from "../config.ts";
 import { Engine } from "../engine/engine.ts";
@@ -19,7 +19,7 @@ const BEFORE_ROWS = { rowTokens: 1_024 };
 
 const USAGE = `npm run trainer -- rebuild --agent <name> --version <n> [options]
   --line <line>     shared, or the id of the user whose own line it is (shared)
-  --url <url>       where the edge is (http://127.0.0.1:8787)
+  --url <url>       where the edge is (the system of --state)
   --state <folder>  whose keys.json has the trainer key (.nextstate)
   --key <key>       the trainer key itself
   --base <folder>   the base checkpoint (base)`;
@@ -41,7 +41,7 @@ export async function rebuildCommand(argv: readonly string[], print: (line: stri
 }
 
 async function rebuild({ agent, version, line: name, url, state, base: folder, key }: z.infer<typeof Options>): Promise<Rebuilt> {
-  const edge = createEdgeClient({ edge: url, key: keyOf({ key, state }) });
+  const edge = createEdgeClient({ edge: edgeOf({ url, state }), key: keyOf({ key, state }) });
   const line = { agent, line: name };
   const { runtime } = await edge.readVersion(line, version);
   // With the sizes and rates, and on as many threads, as it was made with.

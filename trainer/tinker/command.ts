@@ -23,7 +23,7 @@ const USAGE = `TINKER_API_KEY=… npm run trainer -- tinker --agent <name> --mod
   --lr <rate>            of AdamW (1e-4)
   --most <n>             signals at most (1000)
   --base <folder>        a Hugging Face folder of the agent's base: its config and tokenizer are read (fetched from the edge)
-  --url <url>            where the edge is (http://127.0.0.1:8787)
+  --url <url>            where the edge is (the system of --state)
   --state <folder>       whose keys.json has the trainer key, and where a base is kept (.nextstate)
   --key <key>            the trainer key itself; else NEXTSTATE_TRAINER_KEY
 The service's key is read from TINKER_API_KEY alone; TINKER_BASE_URL names another server that speaks its protocol.`;

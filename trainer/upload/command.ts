@@ -1,7 +1,7 @@
 /** The command line of `upload`: stores a base under its digest, so that trainers of an agent whose engine serves it need no copy of their own. */
 import { z } from "zod";
 import { canonicalJson, sha256 } from "../../shared/digest.ts";
-import { EDGE_OPTIONS, keyOf, tell } from "../command.ts";
+import { EDGE_OPTIONS, edgeOf, keyOf, tell } from "../command.ts";
 import { parseOptions } from "../command-line.ts";
 import { createEdgeClient } from "../feed/client.ts";
 import type { EdgePort } from "../feed/edge-port.ts";
@@ -12,7 +12,7 @@ import { readPart, splitBase, type Part } from "./parts.ts";
 const USAGE = `npm run trainer -- upload --base <folder> [options]
   --base <folder>        a Hugging Face folder: config, tokenizer, one safetensors file or several with their index
   --name <name>          what the base is called (the folder's name)
-  --url <url>            where the edge is (http://127.0.0.1:8787)
+  --url <url>            where the edge is (the system of --state)
   --state <folder>       whose keys.json has the trainer key (.nextstate)
   --key <key>            the trainer key itself; else NEXTSTATE_TRAINER_KEY
 What is stored already is not sent again: an upload that broke off is run again.`;
@@ -27,7 +27,7 @@ export async function uploadCommand(argv: readonly string[], print: (line: strin
   const bar = (what: string) => (done: number, of: number) =>
     tell(`${what} ${drawn(done / Math.max(1, of))} ${size(done)} of ${size(of)}`, { last: done === of });
   const { manifest, parts, bytes } = splitBase(options.base, { name: options.name, onRead: bar("reading  ") });
-  const edge = createEdgeClient({ edge: options.url, key: keyOf(options) });
+  const edge = createEdgeClient({ edge: edgeOf(options), key: keyOf(options) });
   const sent = await sendMissing(edge, parts, bar("uploading"));
   // The last of all: a base that is found is whole.
   const json = canonicalJson(manifest);

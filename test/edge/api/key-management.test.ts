@@ -104,6 +104,17 @@ describe("a key", () => {
     expect((await as(edge.keys.client, "GET /v1/models")).status).toBe(200);
   });
 
+  it("shares its limit with all that it has made, and they theirs with nobody above", async () => {
+    const maker = await make({ kind: "admin", requestsPerMinute: 6 });
+    const clients = [await make({ kind: "client" }, maker.key), await make({ kind: "client", requestsPerMinute: 5 }, maker.key)];
+    const statuses: number[] = [];
+    for (const { key } of [...clients, ...clients, ...clients]) statuses.push((await as(key, "GET /v1/models")).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 429, 429]);
+    const { body } = await as(clients[0]?.key ?? "", "GET /v1/models");
+    expect(body.error.message).toContain(`at most 6 requests a minute expected of key ${maker.id} and all that it has made`);
+    expect((await as(edge.keys.client, "GET /v1/models")).status).toBe(200);
+  });
+
   it("makes none that lasts longer or may more than itself", async () => {
     const soon = new Date(Date.now() + 60_000).toISOString();
     const limited = await make({ kind: "admin", expiresAt: soon, requestsPerMinute: 50 });
@@ -208,6 +219,10 @@ it("a key of some agents makes so many, and takes nobody else's room", async () 
   await database.prepare(`INSERT INTO agents (name, created_at) VALUES ${names.join(", ")}`).run();
   const refused = await as(key, "PUT /api/agents/many-more", {});
   expect(refused).toMatchObject({ status: 400, body: { error: { message: expect.stringMatching(/at most 100 agents/) } } });
+  const narrower = await make({ kind: "admin", agents: ["many-more*"] }, key);
+  const nested = await make({ kind: "admin", agents: ["many-more"] }, narrower.key);
+  for (const below of [narrower, nested])
+    expect(await as(below.key, "PUT /api/agents/many-more", {})).toMatchObject({ status: 400, body: refused.body });
   expect((await as(edge.keys.admin, "PUT /api/agents/more", {})).status).toBe(200);
   await database.prepare("DELETE FROM agents WHERE name LIKE 'many-%'").run();
   expect((await as(key, "PUT /api/agents/many-more", {})).status).toBe(200);

@@ -41,6 +41,16 @@ describe("Turns", () => {
     expect(hasBegun(places[MOST_RUNNING] as Place)).toBe(true);
   });
 
+  it("asks often where it is the next of its key, and the less often the more are before it", () => {
+    const { turns, ask, hasBegun } = turnsAt();
+    const waiting = ask("a", 90).filter((place) => !hasBegun(place));
+    const pauses = waiting.map((place) => turns.pauseFor(place));
+    expect(pauses[0]).toBe(10);
+    expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
+    expect(pauses.at(-1)).toBe(500);
+    expect(turns.pauseFor(ask("b", 2)[1] as Place)).toBe(10);
+  });
+
   it("lets a key begin of which nothing is answered, and then each key in turn", () => {
     const { turns, ask, poll, hasBegun } = turnsAt();
     const flood = ask("a", 50);

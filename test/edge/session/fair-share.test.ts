@@ -21,10 +21,15 @@ beforeAll(async () => {
 
 type Answered = { status: number; body: { error?: { code: string; type: string; message: string } }; retryAfter: string | null };
 
-async function ask(key: string, words: string, extra: object = LONG, signal?: AbortSignal): Promise<Answered> {
+async function ask(
+  key: string,
+  words: string,
+  extra: object = LONG,
+  { signal, session }: { signal?: AbortSignal; session?: string } = {},
+): Promise<Answered> {
   const response = await fetch(`${edge.url}/v1/chat/completions`, {
     method: "POST",
-    headers: bearer(key),
+    headers: { ...bearer(key), ...(session === undefined ? {} : { "x-session-id": session }) },
     body: JSON.stringify({ model: AGENT, messages: [{ role: "user", content: words }], ...extra }),
     ...(signal === undefined ? {} : { signal }),
   });
@@ -53,7 +58,7 @@ it("refuses at once what is over a key's bound, in OpenAI's form, and nobody els
   const leaving = new AbortController();
   let refused: Answered | undefined;
   const flood = Array.from({ length: MOST_OF_KEY + 3 * MOST_RUNNING + 20 }, async (_, index) => {
-    const answered = await ask(flooding, `over ${index}`, { max_tokens: 1_500, temperature: 0, stream: true }, leaving.signal);
+    const answered = await ask(flooding, `over ${index}`, { max_tokens: 1_500, temperature: 0, stream: true }, { signal: leaving.signal });
     if (answered?.status === 429) refused = answered;
   });
   await expect.poll(() => refused?.status, { timeout: 30_000 }).toBe(429);
@@ -71,4 +76,21 @@ it("refuses at once what is over a key's bound, in OpenAI's form, and nobody els
       ({ status }) => status,
     );
   await expect.poll(async () => new Set(await again()), { timeout: 30_000 }).toEqual(new Set([200]));
+});
+
+it("refuses at once what is over a session's bound, and no other session of the key", async () => {
+  const leaving = new AbortController();
+  let refused: Answered | undefined;
+  const flood = Array.from({ length: 120 }, async (_, index) => {
+    const options = { signal: leaving.signal, session: "flooded" };
+    const answered = await ask(other, `in order ${index}`, { max_tokens: 1_500, temperature: 0, stream: true }, options);
+    if (answered.status === 429) refused = answered;
+  });
+  await expect.poll(() => refused?.status, { timeout: 30_000 }).toBe(429);
+  expect(refused?.body.error).toMatchObject({ type: "rate_limit_error", code: "rate_limit_exceeded" });
+  expect(refused?.body.error?.message).toMatch(/^at most 100 answers of one session expected that wait, got one more; try again in 10 s/);
+  expect(refused?.retryAfter).toBe("10");
+  expect((await ask(other, "elsewhere", { max_tokens: 5 }, { session: "another" })).status).toBe(200);
+  leaving.abort();
+  await Promise.allSettled(flood);
 });

@@ -23,4 +23,19 @@ describe("feedback on one answer", () => {
     expect((await call(edge, "admin", "POST /api/agents/undecided/feedback", review)).status).toBe(200);
     expect((await give("100")).status).toBe(409);
   });
+
+  it("says something, and not two things at once", async () => {
+    await putAgent(edge, "undecided");
+    const { id } = await talkTo(edge, "undecided").ask([says("two")]);
+    const give = async (given: object): Promise<unknown> => {
+      const { status, body } = await call(edge, "client", "POST /v1/feedback", { completion_id: id, ...given });
+      return [status, body.error?.param];
+    };
+    expect(await give({ correction: "  \n" })).toEqual([400, "correction"]);
+    expect(await give({ comment: " " })).toEqual([400, "comment"]);
+    expect(await give({})).toEqual([400, "score"]);
+    expect(await give({ correction: "Shorter.", answer: { role: "assistant", content: "Yes." } })).toEqual([400, "answer"]);
+    expect(await give({ scor: 1 })).toEqual([400, "scor"]);
+    expect(await give({ comment: "fine" })).toEqual([200, undefined]);
+  });
 });
