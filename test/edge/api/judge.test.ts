@@ -25,7 +25,7 @@ describe("learning.judge", () => {
     { name: "a key in the URL", judge: { ...JUDGE, url: "https://sk-1@api.openai.com/v1" }, param: "learning.judge.url" },
     { name: "a key in a query", judge: { ...JUDGE, url: "https://api.openai.com/v1?key=sk-1" }, param: "learning.judge.url" },
     { name: "a key in place of its name", judge: { ...JUDGE, secret: "sk-abc" }, param: "learning.judge.secret" },
-    { name: "a setting that is misspelt", judge: { ...JUDGE, modle: "x" }, param: "learning.judge" },
+    { name: "a setting that is misspelt", judge: { ...JUDGE, modle: "x" }, param: "learning.judge.modle" },
   ])("refuses $name", async ({ judge, param }) => {
     const { status, body } = await call(edge, "admin", "PUT /api/agents/refused", { learning: { judge } });
     expect([status, body.error.param]).toEqual([400, param]);
