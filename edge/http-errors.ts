@@ -30,7 +30,7 @@ export function errorBody({ code, message, details }: AppError): ErrorBody {
 export const onError: ErrorHandler<AppEnv> = (thrown, context) => {
   if (thrown instanceof AppError && thrown.code !== "internal") return render(context, thrown);
   if (thrown instanceof HTTPException && thrown.status < 500)
-    return render(context, new AppError(codeOfStatus(thrown.status), thrown.message));
+    return render(context, new AppError(codeOfRefusal(thrown.status), thrown.message));
   const requestId = context.get("requestId");
   logError("request:failed", thrown, { requestId, method: context.req.method, path: context.req.path });
   return render(context, new AppError("internal", `internal error; the log has it under request ${requestId}`));
@@ -121,7 +121,7 @@ function errorType(code: ErrorCode): string {
   return status < 500 ? "invalid_request_error" : "server_error";
 }
 
-function codeOfStatus(status: number): ErrorCode {
+function codeOfRefusal(status: number): ErrorCode {
   if (status === 401) return "auth/missing";
   if (status === 403) return "auth/forbidden";
   if (status === 404) return "input/notFound";

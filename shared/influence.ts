@@ -142,3 +142,8 @@ function lacking(keys: readonly { users: ReadonlyMap<string, unknown> }[], { ofU
   const takes = `it takes ${count(least, "user")} under ${count(leastKeys, "key")} to change what everybody gets`;
   return `said by ${count(users, "user")} under ${count(keys.length, "key")}; ${takes}${crowded}`;
 }
+
+/** What was said, whoever says it: evidence of the same key is counted together, by the trainer and by whoever lets its versions pass. */
+export function saidKey({ tool, parameter, value }: Pick<Evidence, "tool" | "parameter" | "value">): string {
+  return JSON.stringify([tool, parameter, value]);
+}

@@ -4,10 +4,10 @@
 export const MOST_LEVELS = 100;
 
 /** Whether lists and objects stand in each other deeper than that. Walks without recursion. */
-export function isNestedDeeper(value: unknown, levels = MOST_LEVELS): boolean {
+export function isNestedDeeper(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
-    if (depth > levels) return true;
+    if (depth > MOST_LEVELS) return true;
     level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
   }
   return false;

@@ -1,6 +1,6 @@
 /**
- * Which version answers. A correction changes what it is about, and nothing else: a call of a tool is made by the version that learned of that tool last, and
- * one of a tool of which nothing was learned by the version from before anything was. An edit has a scope, and what is outside it stays with the model
+ * Which version answers. A correction changes what it is about, and nothing else: a tool is called by the version that last learned about it, and a tool that
+ * nothing was learned about by the version from before anything was. An edit has a scope, and what is outside it stays with the model
  * that was edited (SERAC, arXiv:2206.06520, §3).
  */
 import { z } from "zod";

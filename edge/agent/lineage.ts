@@ -5,7 +5,7 @@
 import type { BarredEvent, RolledBack } from "../../shared/api.ts";
 import { invariant } from "../../shared/assert.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
-import { supersededBy, weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
+import { saidKey, supersededBy, weigh, type Audience, type Evidence, type Withdrawn } from "../../shared/influence.ts";
 import { SHARED_LINE, turnsGiven, type PolicyManifest } from "../../shared/policy.ts";
 import type { EventUse, Reason } from "./port.ts";
 import { tipOf } from "./release.ts";
@@ -101,19 +101,16 @@ export class Lineage {
   /** Whether a version would let few decide for many. */
   hasUnheard({ line, events }: PolicyManifest): boolean {
     const audience = this.audience(line);
-    const groups = new Map<string, Evidence[]>();
-    for (const { eventId, user, hint = "" } of events) {
+    const said = events.map(({ eventId, user, hint = "" }): Evidence => {
       const unknown = { eventId, user, keyId: null, tool: "", parameter: hint, value: "" };
-      const said = this.#store.evidence.find(line, eventId) ?? unknown;
-      const key = JSON.stringify([said.tool, said.parameter, said.value]);
-      groups.set(key, [...(groups.get(key) ?? []), said]);
-    }
-    return [...groups.values()].some((group) => weigh(group, audience).status === "waiting");
+      return this.#store.evidence.find(line, eventId) ?? unknown;
+    });
+    return [...Map.groupBy(said, saidKey).values()].some((group) => weigh(group, audience).status === "waiting");
   }
 
   /**
-   * What becomes of the events that versions were trained on which nobody answers by any more, and none that is kept. `barred`: how many of them, and of
-   * those that only `regained` ones of the kept were trained on, were barred already.
+   * Un-learns versions that are out of use: bars the events that only they were trained on, or opens them again. `barred`: how many of them, and of those
+   * that only `regained` ones of the kept were trained on, were barred already.
    */
   unlearn(line: string, versions: readonly number[], { quarantine, keeps, regained = [], actor, reason }: Unlearning): Unlearned {
     const lost = this.#usesOnlyOf(line, versions, keeps);

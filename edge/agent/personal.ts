@@ -4,8 +4,7 @@
  * it is while the shared line moves on, and is learned anew with its next update. Where its ground is taken back or deleted, it goes.
  */
 import type { Actor, ListedLine } from "../../shared/api.ts";
-import { groupBy } from "../../shared/group-by.ts";
-import { isCorrection } from "../../shared/influence.ts";
+import { isCorrection, saidKey } from "../../shared/influence.ts";
 import { lineOf, SHARED_LINE, type PolicyManifest } from "../../shared/policy.ts";
 import type { VersionStatus } from "../../shared/release.ts";
 import type { Lineage } from "./lineage.ts";
@@ -68,7 +67,7 @@ export class PersonalLines {
 
   /** Takes back what stood over versions of the shared line that are gone. */
   follow(): void {
-    const lost = groupBy(this.#parts.store.stands.lost(), ({ line }) => line);
+    const lost = Map.groupBy(this.#parts.store.stands.lost(), ({ line }) => line);
     for (const [line, stands] of lost) {
       const becomes = new Map<number, VersionStatus>(stands.map((each) => [each.version, each.becomes]));
       const grounds = [...new Set(stands.map(({ over }) => over))].join(", ");
@@ -85,8 +84,8 @@ export class PersonalLines {
     const learned = events.flatMap(({ eventId }) => store.evidence.find(line, eventId) ?? []).filter(isCorrection);
     for (const said of learned) store.evidence.add(SHARED_LINE, said, Date.now());
     const { evidence } = lineage.influence(SHARED_LINE);
-    for (const [said] of groupBy(learned, topicKey)) {
-      const alike = evidence.filter((each) => topicKey(each) === said);
+    for (const [said] of Map.groupBy(learned, saidKey)) {
+      const alike = evidence.filter((each) => saidKey(each) === said);
       const users = new Set(alike.map(({ user }) => user)).size;
       if (users < atLeast) continue;
       for (const { eventId } of alike) store.quarantine.reopen(SHARED_LINE, eventId);
@@ -102,8 +101,4 @@ export class PersonalLines {
     const { baseDigest } = lines.version(SHARED_LINE, lines.state(SHARED_LINE).stable);
     lines.create(line, baseVersion({ agent: agent.name, line, baseDigest, createdAt: new Date().toISOString() }), actor);
   }
-}
-
-function topicKey({ tool, parameter, value }: { tool: string; parameter: string; value: string }): string {
-  return JSON.stringify([tool, parameter, value]);
 }

@@ -4,9 +4,8 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
-import type { Claim, DirectoryPort, KnownSession } from "./port.ts";
+import { type Claim, type DirectoryPort, KEEP_MS, type KnownSession } from "./port.ts";
 
-const KEEP_MS = 7 * 24 * 3_600_000;
 const SWEEP_MS = 3_600_000; // entries live up to an hour longer, and a shard wakes once an hour at most
 
 const TABLES = [

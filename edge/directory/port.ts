@@ -1,5 +1,8 @@
 /** What a directory shard is asked over RPC. A digest lives on one shard; sessions are named within the digest's scope. */
 
+/** How long the directory leads to a session. */
+export const KEEP_MS = 7 * 24 * 3_600_000;
+
 /** A session that holds the transcript with some digest. */
 export type KnownSession = { readonly name: string; readonly open: boolean };
 

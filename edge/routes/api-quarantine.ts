@@ -1,6 +1,5 @@
 /** /api/agents/:agent/quarantine, …/events/:event, …/users/:user: what was learned from whom, and how people bar it. */
 import { z } from "zod";
-import { groupBy } from "../../shared/group-by.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
@@ -104,7 +103,7 @@ async function onEachLine<Event extends { line: string }>(
   act: (line: string, events: readonly Event[]) => Promise<number | undefined>,
 ): Promise<number> {
   let done = 0;
-  for (const [line, own] of groupBy(events, (event) => event.line)) done += (await act(line, own)) ?? 0;
+  for (const [line, own] of Map.groupBy(events, (event) => event.line)) done += (await act(line, own)) ?? 0;
   return done;
 }
 

@@ -19,8 +19,8 @@ export function mountTrainerJudgements(app: App): void {
     const judgements = await ofKept(context.env, posted.judgements);
     await checkReached(context, judgements);
     const seq = await appendEvents(context.env, judgements);
-    // After the log, and of what stands in it: a note whose judgement is lost could not be explained, one of who was deleted meanwhile should not be,
-    // and what a trainer says that lost its lease to one that judged otherwise is no judgement.
+    // After the log, and of what stands in it: a note whose judgement is lost could not be explained, there should be none of who was deleted meanwhile,
+    // and where two trainers judged, only the one that was logged counts.
     const logged = await asLogged(context.env, judgements);
     await remember(context, await ofKept(context.env, logged));
     await countRewards(context, { judgements, logged, seq });

@@ -1,13 +1,11 @@
-/**
- * What a session does by its one alarm, and when: it closes turns that nobody samples any more, empties the outbox,
- * makes up for registrations that failed, closes when idle and disappears when nothing can lead to it any longer.
- */
+/** When a session's one alarm rings next, and what is due by then (pure); chores.ts does it. */
 import { AppError } from "../../shared/errors.ts";
+import { KEEP_MS } from "../directory/port.ts";
 
 /** A conversation that nobody continued for so long is over, unless the environment says otherwise; a later message reopens it. */
 const IDLE_MS = 30 * 60_000;
 /** As long as the directory leads to it, and an hour more. */
-export const FORGET_MS = 7 * 24 * 3_600_000 + 3_600_000;
+export const FORGET_MS = KEEP_MS + 3_600_000;
 /** How soon a turn that was open when its Worker died is closed. */
 export const RECOVER_MS = 10_000;
 /** How soon what could not be written is tried again: doubled from the first to the last, with full jitter. */

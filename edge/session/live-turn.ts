@@ -34,10 +34,6 @@ export class LiveTurn {
     return turn;
   }
 
-  get deltas(): readonly TurnDelta[] {
-    return this.#deltas;
-  }
-
   push(...deltas: TurnDelta[]): void {
     if (deltas.length === 0) return;
     this.#deltas.push(...deltas);

@@ -1,7 +1,4 @@
-/**
- * Which session does a request belong to? The one that it names; else the one whose transcript it extends; else a new
- * one. Of an edited history the longest part that is known decides.
- */
+/** The session whose transcript a request extends that names none. Of an edited history the longest part that is known decides. */
 import type { ChatMessage } from "../../shared/chat.ts";
 import { directoryOf } from "../directory/client.ts";
 import type { KnownSession } from "../directory/port.ts";

@@ -1,7 +1,6 @@
 /** Batches whose rows go on after kept prefixes: what precedes an answer is looked up, only the answer is computed. */
 import { AppError } from "../../shared/errors.ts";
 import { at } from "../../shared/assert.ts";
-import { groupBy } from "../../shared/group-by.ts";
 import type { ModelConfig } from "../../shared/model-config.ts";
 import { activatedFrom, type Invocation } from "../../shared/lora.ts";
 import type { Adapter } from "./adapters.ts";
@@ -89,7 +88,7 @@ function orderRows<Batch extends PositionBatch>(
   const used = usedLengths(batch);
   const slots = prefixes.map((prefix) => slotsFor(prefix.length, config));
   const sorted = [...prefixes.keys()].toSorted((a, b) => at(slots, b) - at(slots, a) || at(used, b) - at(used, a) || a - b);
-  const classes = [...groupBy(sorted, (row) => String(at(slots, row))).values()];
+  const classes = [...Map.groupBy(sorted, (row) => String(at(slots, row))).values()];
   const order = classes.flatMap((rows) => [
     ...rows.filter((_, rank) => rank % 2 === 0),
     ...rows.filter((_, rank) => rank % 2 === 1).toReversed(),

@@ -13,7 +13,7 @@ import { EventCache } from "../feed/cache.ts";
 import type { EdgePort, LineName } from "../feed/edge-port.ts";
 import { readAll } from "../feed/read-all.ts";
 import { verdictFromLog } from "../judge/judgement.ts";
-import { toReplay } from "../learn/batch/assemble.ts";
+import { toReplay } from "../learn/batch/replay.ts";
 import { type Judged, perHint } from "../learn/batch/batch.ts";
 import { formOf } from "../learn/batch/form.ts";
 import { gather } from "../learn/batch/gather.ts";

@@ -22,11 +22,6 @@ export class Alphabet {
     this.#members = new Map(sets.map((points) => [points, this.#lettersOf(points)]));
   }
 
-  /** How much was told apart, in intervals. */
-  get intervals(): number {
-    return this.#starts.length;
-  }
-
   letterOf(point: number): number {
     return this.#letters[this.#intervalOf(point)] ?? 0;
   }

@@ -101,8 +101,11 @@ describe("a call", () => {
   });
 
   it("is cut short by the token limit alone", async () => {
-    for (const { end, ids } of await answers({ toolChoice: "required", maxTokens: 30 }))
-      if (end.calls.some(({ valid }) => !valid)) expect([end.finishReason, ids.length]).toEqual(["length", 30]);
+    // A call that is cut before its arguments begin is left out, and one that is cut later is none that fits.
+    const all = await answers({ toolChoice: "required", maxTokens: 30 });
+    const isCut = ({ end }: Answered): boolean => end.calls.length === 0 || end.calls.some(({ valid }) => !valid);
+    expect(all.filter(isCut).length).toBeGreaterThan(0);
+    for (const { end, ids } of all.filter(isCut)) expect([end.finishReason, ids.length]).toEqual(["length", 30]);
   });
 });
 

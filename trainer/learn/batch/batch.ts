@@ -105,3 +105,8 @@ function toUnlearned({ signal, verdict }: Judged, { line, settings: { engine, le
     ? { eventId, code: "hint/none", detail: verdict.detail }
     : { eventId, code: "judge/notNegative", detail: `reward ${verdict.reward}: ${verdict.detail}` };
 }
+
+/** By place in the log: the later of two counts. */
+export function inOrder(judged: readonly Judged[]): Judged[] {
+  return judged.toSorted((a, b) => a.signal.event.seq - b.signal.event.seq);
+}

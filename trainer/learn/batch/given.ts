@@ -3,7 +3,7 @@ import type { PolicyManifest } from "../../../shared/policy.ts";
 import { isOfBase, type LoggedTurn } from "../../data/exchange.ts";
 import type { EventCache } from "../../feed/cache.ts";
 import type { UpdateRequest } from "../update/learner.ts";
-import { replayFor } from "./assemble.ts";
+import { replayFor } from "./replay.ts";
 import type { Batch } from "./batch.ts";
 import { type KnownDefault, rehearsedFor, toRehearsals } from "./rehearsed.ts";
 

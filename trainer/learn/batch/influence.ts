@@ -1,6 +1,5 @@
 /** Who has to say something before everybody gets it: corrections that wait for others, and what the others had said. Pure. */
-import { groupBy } from "../../../shared/group-by.ts";
-import { topicOf, weigh, type Audience, type Evidence } from "../../../shared/influence.ts";
+import { saidKey, topicOf, weigh, type Audience, type Evidence } from "../../../shared/influence.ts";
 import type { Refusal } from "../../data/refusal.ts";
 import type { Influence } from "../../feed/edge-port.ts";
 import { firstTool } from "../../../shared/speech/calls.ts";
@@ -26,9 +25,9 @@ export function hearOthers(batch: Batch, { audience, evidence }: Influence): Hea
   const refusals: Refusal[] = [];
   const kept: Judged[] = [];
   const own = new Map(batch.learnable.map((each) => [each.signal.event.eventId, each]));
-  for (const [key, group] of groupBy(batch.learnable, (each) => keyOf(toEvidence(each)))) {
+  for (const [key, group] of Map.groupBy(batch.learnable, (each) => saidKey(toEvidence(each)))) {
     // Of what was said without words only the batch's own counts: a reward tells of its own conversation, and was learned from or not.
-    const said = isReward(group) ? [] : evidence.filter((each) => keyOf(each) === key);
+    const said = isReward(group) ? [] : evidence.filter((each) => saidKey(each) === key);
     const known = new Set(said.map(({ eventId }) => eventId));
     // What the agent has not heard of yet counts as it is.
     const all = [...heardOf(said), ...group.map(toEvidence).filter(({ eventId }) => !known.has(eventId))];
@@ -59,7 +58,7 @@ export function weighAgain(
 ): { readonly shares: ReadonlyMap<string, number>; readonly refusals: readonly Refusal[] } {
   const shares = new Map<string, number>();
   const refusals: Refusal[] = [];
-  for (const group of groupBy(left, (each) => keyOf(toEvidence(each))).values()) {
+  for (const group of Map.groupBy(left, (each) => saidKey(toEvidence(each))).values()) {
     const weighed = weigh(group.map(toEvidence), audience);
     if (weighed.status === "waiting") refusals.push(...waiting(group, weighed.detail));
     else for (const [eventId, share] of weighed.shares) shares.set(eventId, share);
@@ -73,7 +72,7 @@ function waiting(group: readonly Judged[], lacking: string): Refusal[] {
 }
 
 function heardOf(said: readonly Evidence[]): Evidence[] {
-  const ofKeys = [...groupBy(said, ({ keyId }) => keyId ?? "").values()].map((each) => new Set(each.slice(-MOST_HEARD.key)));
+  const ofKeys = [...Map.groupBy(said, ({ keyId }) => keyId ?? "").values()].map((each) => new Set(each.slice(-MOST_HEARD.key)));
   return said.filter((each) => ofKeys.some((own) => own.has(each))).slice(-MOST_HEARD.all);
 }
 
@@ -93,8 +92,4 @@ export function toEvidence({ signal, verdict }: Judged): Evidence {
 
 function isReward([first]: readonly Judged[]): boolean {
   return first !== undefined && toldBy(first.signal, first.verdict) === "reward";
-}
-
-function keyOf({ tool, parameter, value }: Evidence): string {
-  return JSON.stringify([tool, parameter, value]);
 }

@@ -1,8 +1,9 @@
 /** What a version says of how it came to be: from a batch and what an update made of it. Pure. */
 import { LearnedDefault, MOST_DEFAULTS } from "../../../shared/learned-defaults.ts";
-import type { PolicyManifest } from "../../../shared/policy.ts";
+import type { EventLineage, PolicyManifest } from "../../../shared/policy.ts";
 import { Reach } from "../../../shared/reach.ts";
-import { toLineage } from "./assemble.ts";
+import { type Signal, untold } from "../../data/exchange.ts";
+import type { Verdict } from "../../judge/judge.ts";
 import { type Batch, usedOf } from "./batch.ts";
 import type { UpdateOutcome } from "../update/learner.ts";
 
@@ -56,4 +57,25 @@ export function fittingDefaults(defaults: readonly LearnedDefault[]): LearnedDef
   const learned = fitting.filter(({ held }) => held !== false).slice(-MOST_DEFAULTS);
   const released = fitting.filter(({ held }) => held === false).slice(0, MOST_DEFAULTS - learned.length);
   return [...learned, ...released];
+}
+
+export function toLineage(
+  { event, turns }: Signal,
+  { reward, votes, judge, hint }: Verdict,
+  { liftNats, share }: { liftNats: number | undefined; share: number | undefined },
+): EventLineage {
+  const { eventId, seq, turnId, user } = event;
+  return {
+    eventId,
+    seq,
+    turnId,
+    user,
+    reward,
+    votes: [...votes],
+    judge,
+    ...(hint === undefined ? {} : { hint: hint.text }),
+    ...(liftNats === undefined ? {} : { liftNats }),
+    ...(share === undefined ? {} : { share }),
+    ...(turns.some(({ payload }) => untold(payload) !== undefined) ? { reencoded: true as const } : {}),
+  };
 }

@@ -15,7 +15,7 @@ import type { RewardedExchange } from "../update/learner.ts";
 import { CLIP } from "../update/objective.ts";
 import { fits, packRows, tooLong, type Row } from "./rows.ts";
 import { maskedLogProbs, scoreRows, sharpen, type Scoring } from "./scores.ts";
-import { CALL_TOKENS, tokensOf, type MoreLoss } from "../update/train.ts";
+import { MEAN_CALL_TOKENS, tokensOf, type MoreLoss } from "../update/train.ts";
 
 export type RewardRow = {
   /** The reward's event, and the turn of its exchange. */
@@ -132,7 +132,7 @@ export async function rewardRows(
     return exchange.steps.flatMap(({ turn }, step) => {
       const advantage = advantages[index]?.[step];
       const { promptTokens: prompt, responseTokens: answer } = turn.payload.rollout;
-      const weight = (exchange.share / total / tokens) * CALL_TOKENS;
+      const weight = (exchange.share / total / tokens) * MEAN_CALL_TOKENS;
       return advantage === undefined
         ? []
         : [{ eventId: exchange.eventId, turn, row: { prompt, answer }, masks: at(masks, step), advantage, weight }];

@@ -55,7 +55,7 @@ const STEP_LESSONS = 10;
 // Corrected turns of one optimizer step: where many have said the same, the next ones in turn.
 const STEP_CORRECTED = 8;
 // What a mean over tokens is multiplied by, since lessons sum over theirs.
-export const CALL_TOKENS = 35;
+export const MEAN_CALL_TOKENS = 35;
 
 /** Splits lessons into groups that each hold every kind, and packs them once. */
 export function groupLessons(
@@ -121,7 +121,7 @@ export async function trainStep(
   }
   if (training.objective.errands > 0) {
     invariant(training.errands !== undefined, "an objective with errands has something to draw them with");
-    loss += await training.errands.accumulate(adapter, training.objective.errands * CALL_TOKENS);
+    loss += await training.errands.accumulate(adapter, training.objective.errands * MEAN_CALL_TOKENS);
   }
   if (corrected.length > 0) loss += await accumulateCorrected(training, { step, corrected });
   for (const term of more) loss += await term(training);

@@ -6,7 +6,7 @@ import { SignalSettings } from "../../../../shared/signal-settings.ts";
 import { assembleSignal, type LoggedTurn } from "../../../../trainer/data/exchange.ts";
 import { EventCache } from "../../../../trainer/feed/cache.ts";
 import type { Verdict } from "../../../../trainer/judge/judge.ts";
-import { replayFor } from "../../../../trainer/learn/batch/assemble.ts";
+import { replayFor } from "../../../../trainer/learn/batch/replay.ts";
 import type { Judged } from "../../../../trainer/learn/batch/batch.ts";
 import { formOf } from "../../../../trainer/learn/batch/form.ts";
 import { gather, type GatherPorts } from "../../../../trainer/learn/batch/gather.ts";

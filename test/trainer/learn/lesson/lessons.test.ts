@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { UpdateSettings } from "../../../../trainer/config.ts";
 import { findParameter } from "../../../../shared/speech/parameters.ts";
-import { toReplay } from "../../../../trainer/learn/batch/assemble.ts";
+import { toReplay } from "../../../../trainer/learn/batch/replay.ts";
 import type { CorrectedExchange } from "../../../../trainer/learn/update/learner.ts";
 import { collectLessons, countLessons } from "../../../../trainer/learn/lesson/lessons.ts";
 import { stayingLessons } from "../../../../trainer/learn/lesson/staying.ts";
