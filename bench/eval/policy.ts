@@ -4,7 +4,8 @@ import type { ToolDefinition } from "../../shared/chat.ts";
 import { heardCorrections } from "../../shared/correction/heard.ts";
 import { withCorrection } from "../../shared/correction/put-right.ts";
 import { canonicalJson } from "../../shared/digest.ts";
-import { FREE_FORM } from "../../shared/grammar/answer-form.ts";
+import { doneCalls, isDone } from "../../shared/speech/done-calls.ts";
+import { type AnswerForm, FREE_FORM } from "../../shared/grammar/answer-form.ts";
 import { type Held, holdTo, passesOver } from "../../shared/held-notes.ts";
 import type { Tokenizer } from "../../shared/tokenizer.ts";
 import { tells, type WrittenAnswer, yields } from "../../shared/yielding.ts";
@@ -19,7 +20,7 @@ const SCORE_ROWS = 4;
 
 export type EvaluatedAnswer = WrittenAnswer & { readonly text: string };
 
-type AnswerOptions = { maxTokens: number; tools?: readonly (readonly ToolDefinition[])[] };
+type AnswerOptions = { maxTokens: number; tools?: readonly (readonly ToolDefinition[])[]; form?: AnswerForm };
 
 export type ParsedCall = { name: string; arguments: unknown };
 
@@ -41,7 +42,11 @@ export class EvaluatedPolicy {
   }
 
   /** The same with its tokens, ln p of each, and its first call. */
-  async written(label: string, prompts: readonly number[][], { maxTokens, tools }: AnswerOptions): Promise<EvaluatedAnswer[]> {
+  async written(
+    label: string,
+    prompts: readonly number[][],
+    { maxTokens, tools, form = FREE_FORM }: AnswerOptions,
+  ): Promise<EvaluatedAnswer[]> {
     // Like lengths together: a batch costs what its longest prompt costs.
     const order = prompts.map((_, index) => index).sort((a, b) => (prompts[a]?.length ?? 0) - (prompts[b]?.length ?? 0));
     const answers: EvaluatedAnswer[] = prompts.map(() => ({ text: "", tokens: [], logProbs: [], call: undefined }));
@@ -49,7 +54,7 @@ export class EvaluatedPolicy {
       const rows = order.slice(start, start + GENERATE_ROWS);
       const generated = await this.#engine.generate({
         prompts: rows.map((row) => Int32Array.from(prompts[row] ?? [])),
-        ...(tools === undefined ? {} : { forms: rows.map((row) => ({ tools: tools[row] ?? [], form: FREE_FORM })) }),
+        ...(tools === undefined ? {} : { forms: rows.map((row) => ({ tools: tools[row] ?? [], form })) }),
         maxTokens,
         stopTokens: this.#tokenizer.endIds,
         temperature: 0,
@@ -117,7 +122,11 @@ export class EvaluatedPolicy {
         const [again] = await this.written(`${label}, held to one`, [prompt], { maxTokens, tools: [tools] });
         return again?.call === undefined ? undefined : { ...again, calls: [again.call] };
       };
-      served.push((await withCorrection(answer, { corrected: heardCorrections(heard), heard, isSettled: () => false, hold })).text);
+      const corrected = heardCorrections(heard);
+      if (corrected.length === 0 && isDone(answer.calls, doneCalls(heard.messages))) {
+        const options = { maxTokens, tools: [heard.tools], form: { ...FREE_FORM, toolChoice: "none" as const } };
+        served.push(...(await this.answers(`${label}, in words`, [prompt], options)));
+      } else served.push((await withCorrection(answer, { corrected, heard, isSettled: () => false, hold })).text);
     }
     return { free: written.map(({ text }) => text), served };
   }

@@ -7,6 +7,7 @@ import type { ServedNote } from "../../shared/note.ts";
 import type { VersionFiles } from "../../shared/policy.ts";
 import { isSameVersion, versionToBegin } from "../../shared/reach.ts";
 import { SHARED_LINE } from "../../shared/shared-line.ts";
+import { doneCalls } from "../../shared/speech/done-calls.ts";
 import { requestOf } from "../../shared/speech/mention.ts";
 import { isSmallTalk } from "../../shared/speech/small-talk.ts";
 import type { ReadFile } from "../policy/completion.ts";
@@ -88,7 +89,11 @@ async function prepareAnswer(turn: EngineTurn, readFile: ReadFile): Promise<Prep
   // Of other tools no call is made.
   const relevant = defaults.filter((each) => tools.some((tool) => tool.function.name === each.tool));
   const base = bareVersion(turn.policy);
-  const yielding = { policy, completion, completionOf, standing, base, heard: turn, corrected: heardCorrections(turn), defaults: relevant };
+  const corrected = heardCorrections(turn);
+  // Who puts something right, or has to get a call, gets one.
+  const isFree = corrected.length === 0 && toolChoice === "auto" && responseFormat.type === "text";
+  const done = isFree ? doneCalls(turn.messages) : [];
+  const yielding = { policy, completion, completionOf, standing, base, heard: turn, corrected, done, defaults: relevant };
   return { answer: (signal) => toAnswer(new YieldingAnswer(yielding, signal), { ...turn, toolChoice }) };
 }
 
@@ -123,7 +128,9 @@ function toAnswer(
   { policy: bound, notes: given, sampling: { toolChoice: asked }, toolChoice }: EngineTurn & Pick<TurnSampling, "toolChoice">,
 ): EngineAnswer {
   const prompted = (): Prompted => {
-    const { notes, held, agreedTo, promptTokens, line, version } = answer.completion;
+    const { notes, held, agreedTo, promptTokens, line, version, toolChoice: made } = answer.completion;
+    // What a hold makes of it is told by what is held.
+    const choice = held.length === 0 ? made : toolChoice;
     // One that the answer is held to counts as one in its prompt.
     const stood = given.filter((note) => notes.includes(note) || held.includes(note));
     const others = held.filter((each) => !given.some((note) => note === each));
@@ -132,7 +139,7 @@ function toAnswer(
       heldTo: others.map(({ tool, parameter, value }) => ({ tool, parameter, value })),
       agreedTo,
       promptTokens,
-      ...(toolChoice !== asked && { toolChoice }),
+      ...(choice !== asked && { toolChoice: choice }),
       yieldedTo: isSameVersion({ line, version }, bound) ? undefined : { line, version },
     };
   };

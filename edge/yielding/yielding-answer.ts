@@ -9,6 +9,7 @@
  *   4. arguments are settled, also of a call that is asked about first: others than the learned ones are as without anything learned, and what the user has
  *      just put right is as they said it (settled-call.ts)
  *   5. a question that names a made-up value asks for the learned one (hold-question.ts)
+ *   6. a call that is done, and that nobody has asked for again, becomes words
  *
  * Each may ask the policy again, or a version before it (version-answers.ts).
  */
@@ -16,6 +17,7 @@ import { invariant } from "../../shared/assert.ts";
 import { mayHold, wordsReply } from "../../shared/held-notes.ts";
 import type { VersionFiles } from "../../shared/policy.ts";
 import { isSameVersion, versionFor } from "../../shared/reach.ts";
+import { isDone } from "../../shared/speech/done-calls.ts";
 import { madeUpWords } from "../../shared/speech/strange-words.ts";
 import { logError } from "../log.ts";
 import type { CompletionStep } from "../policy/completion.ts";
@@ -75,8 +77,9 @@ export class YieldingAnswer {
 
   /** @returns the version that has to answer instead, of which nothing has been shown; undefined once the answer has come to its end */
   async *#answer({ passesOn = false } = {}): AsyncGenerator<CompletionStep, VersionFiles | undefined, void> {
-    const { completion, defaults, heard, standing, corrected } = this.#turn;
+    const { completion, defaults, heard, standing, corrected, done } = this.#turn;
     const guided = new Set([...completion.notes, ...defaults, ...corrected].map(({ tool }) => tool));
+    for (const { name } of done) guided.add(name);
     const reads = completion.notes.some(isRead);
     // Whether somebody is asked first is known once the whole answer is: words may go before a call, and other calls. So is how a reply is worded.
     const waits = completion.notes.some((note) => mayHold(note, completion) && (note.parameter === "@ask" || wordsReply(note, heard)));
@@ -111,10 +114,17 @@ export class YieldingAnswer {
   async #decide(steps: readonly CompletionStep[]): Promise<readonly CompletionStep[]> {
     const ungarbled = await withoutMadeUpWords(this.#answers, this.#answers.keepOwn(steps));
     const held = await holdAnswer(this.#answers, await withoutOverruledNotes(this.#answers, ungarbled));
-    const decided = await holdQuestion(this.#answers, await withSettledArguments(this.#answers, held));
+    const asked = await holdQuestion(this.#answers, await withSettledArguments(this.#answers, held));
+    const decided = await withoutDoneCalls(this.#answers, asked);
     this.#completion = decided.completion;
     return decided.steps;
   }
+}
+
+/** What nothing holds to a call that is done is said in words. */
+async function withoutDoneCalls(answers: VersionAnswers, answer: Answer): Promise<Answer> {
+  if (answer.completion.held.length > 0 || !isDone(answer.calls, answers.turn.done)) return answer;
+  return (await answers.hold(answer, [], { form: { toolChoice: "none" } })) ?? answer;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { ServedNote } from "../../shared/note.ts";
 import type { ServedDefault, VersionFiles } from "../../shared/policy.ts";
 import type { Standing } from "../../shared/reach.ts";
 import { type Heard, samePlace } from "../../shared/yielding.ts";
+import type { Call } from "../../shared/speech/calls.ts";
 import type { CompletionRequest } from "../policy/completion.ts";
 import type { Policy } from "../policy/policy.ts";
 
@@ -43,6 +44,8 @@ export type YieldingTurn = {
   readonly heard: Heard;
   /** What the user has put right in so many words just before. */
   readonly corrected: readonly Held[];
+  /** Calls that nobody has asked for again (done-calls.ts). */
+  readonly done: readonly Call[];
   /** What the bound version has learned about the tools at hand, newest first. */
   readonly defaults: readonly ServedDefault[];
 };

@@ -3,7 +3,8 @@
  * break the schema, and a tool's own error are −1. A call that ran is 0, not +1: it may still be the wrong call.
  */
 import type { ChatMessage, ToolDefinition } from "../../shared/chat.ts";
-import { findTool, parseObject, readCalls, type ReadCall } from "../../shared/speech/calls.ts";
+import { findTool, readCalls, type ReadCall } from "../../shared/speech/calls.ts";
+import { saysFailure } from "../../shared/speech/failure.ts";
 import type { Signal } from "../data/exchange.ts";
 import type { Judge, Verdict } from "./judge.ts";
 import { checkArguments } from "../../shared/schema-check.ts";
@@ -27,20 +28,6 @@ function callFaults(call: ReadCall, tools: readonly ToolDefinition[]): string[] 
   return checkArguments(tool, call.arguments);
 }
 
-/** A result that says itself that it failed: an error member, a failed status, a non-zero exit code, a leading "Error". */
 function resultFaults(message: ChatMessage): string[] {
-  if (message.role !== "tool") return [];
-  const text = message.content.trim();
-  const failed =
-    /^(error|exception|traceback)\b/i.test(text) ||
-    Object.entries(parseObject(text) ?? {}).some(([name, value]) => isFailure(name.toLowerCase().replaceAll("_", ""), value));
-  return failed ? [`the tool failed: ${text.slice(0, 120)}`] : [];
-}
-
-function isFailure(name: string, value: unknown): boolean {
-  if (name === "error")
-    return value !== null && value !== false && value !== "" && JSON.stringify(value) !== "{}" && JSON.stringify(value) !== "[]";
-  if (name === "iserror") return value === true;
-  if (name === "status") return typeof value === "string" && /^(error|failed|failure)$/i.test(value);
-  return name === "exitcode" && typeof value === "number" && value !== 0;
+  return message.role === "tool" && saysFailure(message.content) ? [`the tool failed: ${message.content.trim().slice(0, 120)}`] : [];
 }

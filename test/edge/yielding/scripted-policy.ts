@@ -11,6 +11,7 @@ import { FREE_FORM } from "../../../shared/grammar/answer-form.ts";
 import { heardCorrections } from "../../../shared/correction/heard.ts";
 import { holdTo } from "../../../shared/held-notes.ts";
 import { checkArguments } from "../../../shared/schema-check.ts";
+import { doneCalls } from "../../../shared/speech/done-calls.ts";
 import { findTool } from "../../../shared/speech/calls.ts";
 import { readAnswer } from "../../../trainer/teacher/answer-text.ts";
 import type { ServedDefault } from "../../../shared/policy.ts";
@@ -56,7 +57,7 @@ export const HEARD = {
 const BASE = { line: "shared", version: 0, policyDigest: "0", adapter: null };
 const BOUND = { line: "shared", version: 7, policyDigest: "7", adapter: null };
 
-/** A policy that answers as `script` says for the notes in its prompt, the version that is asked, what it is held to, and whether its question was agreed to. */
+/** A policy that answers as `script` says for the notes in its prompt, the version that is asked, what it is held to, whether its question was agreed to, and whether it may call. */
 export function prepared(
   {
     notes = [],
@@ -69,7 +70,7 @@ export function prepared(
     heard?: YieldingTurn["heard"];
     answering?: YieldingTurn["standing"]["answering"];
   },
-  script: (notes: readonly string[], version: number, held: readonly string[], agreed: boolean) => number[],
+  script: (notes: readonly string[], version: number, held: readonly string[], agreed: boolean, mayCall: boolean) => number[],
 ) {
   const asked: (string | number)[][] = [];
   const policy = {
@@ -80,8 +81,9 @@ export function prepared(
       const agreed = request.agreedTo !== undefined;
       asked.push([request.version, ...names, ...held.map((name) => `held ${name}`), ...(agreed ? ["agreed"] : [])]);
       const reader = new AnswerReader({ vocabulary, markers: { openId, closeId }, stop: [] });
-      const { responseFormat: form } = request;
-      const said = form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held, agreed);
+      const { responseFormat: form, toolChoice } = request;
+      const said =
+        form.type === "exact" ? tokenizer.encode(form.text) : script(names, request.version, held, agreed, toolChoice !== "none");
       if (held.length > 0) expectFitting(said, request.tools);
       for (const tokenId of [...said, tokenizer.eosId]) {
         const special = vocabulary.isSpecial(tokenId);
@@ -111,6 +113,7 @@ export function prepared(
       base: BASE,
       heard,
       corrected: heardCorrections(heard),
+      done: doneCalls(heard.messages),
       defaults,
     },
   };

@@ -329,3 +329,34 @@ describe("YieldingAnswer under notes that are passed over", () => {
     expect(await answer(turn)).toMatchObject({ calls: ['{"city": "Porto"}'] });
   });
 });
+
+describe("YieldingAnswer after a call that is done", () => {
+  const done = (said: string): { heard: typeof HEARD } => {
+    const tool_calls = [{ id: "c1", type: "function" as const, function: { name: "SearchHotel", arguments: '{"city": "Porto"}' } }];
+    const messages = [
+      ...HEARD.messages,
+      { role: "assistant" as const, content: null, tool_calls },
+      { role: "tool" as const, tool_call_id: "c1", content: '{"hotel": "Aria"}' },
+      { role: "assistant" as const, content: "I found Aria." },
+      { role: "user" as const, content: said },
+    ];
+    return { heard: { ...HEARD, messages } as unknown as typeof HEARD };
+  };
+  const words = [...tokenizer.encode("Glad to help."), tokenizer.eosId];
+
+  it("says in words what would be the same call once more, which nobody has asked for", async () => {
+    const turn = prepared(done("Porto is lovely in spring."), (_, __, ___, ____, mayCall) =>
+      mayCall ? call({ city: "Porto" }) : tokenizer.encode("Glad to help."),
+    );
+    expect(await answer(turn)).toMatchObject({ calls: [], tokens: words });
+    expect(turn.asked).toEqual([[7], [7]]);
+  });
+
+  it("makes it where it is asked for again, and another one at once", async () => {
+    const again = prepared(done("Search again, please."), () => call({ city: "Porto" }));
+    expect(await answer(again)).toMatchObject({ calls: ['{"city": "Porto"}'] });
+    const other = prepared(done("And in Faro."), () => call({ city: "Faro" }));
+    expect(await answer(other)).toMatchObject({ calls: ['{"city": "Faro"}'] });
+    expect([again.asked, other.asked]).toEqual([[[7]], [[7]]]);
+  });
+});
