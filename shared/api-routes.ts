@@ -91,7 +91,7 @@ export const API = {
   feedback: route<{ event_id: string }, object>()("POST", `${AGENT}/feedback`),
   quarantined: route<{ events: QuarantinedEvent[] }>()("GET", `${AGENT}/quarantine`),
   quarantine: route<{ status: "quarantined" }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine`),
-  letBackIn: route<{ status: "released"; events: number }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine/release`),
+  letIn: route<{ status: "released"; events: number }, Move & { events: readonly string[] }>()("POST", `${AGENT}/quarantine/release`),
   trainer: route<TrainerView>()("GET", `${AGENT}/trainer`),
   series: route<{ points: SeriesPoint[] }>()("GET", `${AGENT}/series`),
   stream: route<never>()("GET", `${AGENT}/stream`),

@@ -15,19 +15,19 @@ export function Quarantine({ agent, line, version, names }: Line & { version: nu
   const barred = usePages(API.quarantined.at({ agent }, { line }), BARRED_PAGING, version);
   const taught = useTaught({ agent, line }, version);
   const { run, busy, error } = useAction();
-  const [freed, setFreed] = useState<string>();
+  const [lastLetIn, setLastLetIn] = useState<string>();
   const wordsOf = (eventId: string): string => taught.get(eventId)?.join(" ") ?? "what was said in this conversation";
-  const free = (eventId: string): void =>
+  const letIn = (eventId: string): void =>
     run(async () => {
-      await send(API.letBackIn.at({ agent }), { events: [eventId] });
-      setFreed(wordsOf(eventId));
+      await send(API.letIn.at({ agent }), { events: [eventId] });
+      setLastLetIn(wordsOf(eventId));
       barred.reload();
     });
   return (
     <>
       <h2>Quarantine</h2>
       <p>No version learns from what stands here, until somebody lets it back in.</p>
-      <p role="status">{freed !== undefined && `Let back in: ${freed} The next version may learn from it.`}</p>
+      <p role="status">{lastLetIn !== undefined && `Let back in: ${lastLetIn} The next version may learn from it.`}</p>
       <Problem error={error} />
       <Loaded from={barred}>
         {() =>
@@ -54,7 +54,7 @@ export function Quarantine({ agent, line, version, names }: Line & { version: nu
                     {forGood ? (
                       "for good"
                     ) : (
-                      <button type="button" class="small secondary" disabled={busy} onClick={() => free(eventId)}>
+                      <button type="button" class="small secondary" disabled={busy} onClick={() => letIn(eventId)}>
                         Let back in
                       </button>
                     )}

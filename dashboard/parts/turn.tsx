@@ -112,7 +112,7 @@ function Judgements({ agent, turn: { judgements }, called, barred }: Pick<Shown,
   const turnOver = (subject: string): void =>
     run(async () => {
       const asked = { events: [subject] };
-      await (isBarred(subject) ? send(API.letBackIn.at({ agent }), asked) : send(API.quarantine.at({ agent }), asked));
+      await (isBarred(subject) ? send(API.letIn.at({ agent }), asked) : send(API.quarantine.at({ agent }), asked));
       setTurned({ ...turned, [subject]: !isBarred(subject) });
     });
   if (judgements.length === 0) return null;

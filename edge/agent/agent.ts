@@ -236,11 +236,11 @@ export class AgentObject extends DurableObject<Env> implements AgentPort {
     });
   }
 
-  async free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined> {
+  async letIn(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined> {
     return this.#inLine(line, () => {
-      const freed = this.#lineage.free(line, eventIds);
-      if (freed > 0) this.#lines.touch(line, "letIn", { ...audit, reason: audit.reason ?? `${count(freed, "event")} let back in` });
-      return freed;
+      const letIn = this.#lineage.letIn(line, eventIds);
+      if (letIn > 0) this.#lines.touch(line, "letIn", { ...audit, reason: audit.reason ?? `${count(letIn, "event")} let back in` });
+      return letIn;
     });
   }
 

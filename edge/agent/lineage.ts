@@ -39,22 +39,22 @@ export class Lineage {
   }
 
   /** Lets events go; those that were passed over, or that only versions out of use have learned from, are learned from again. */
-  free(line: string, eventIds: readonly string[]): number {
+  letIn(line: string, eventIds: readonly string[]): number {
     const inUse = this.#inUse(line);
     const cursor = this.#store.readLine(line)?.cursor ?? 0;
-    const freed = eventIds.flatMap((eventId) => {
-      const seq = this.#store.quarantine.free(line, eventId);
+    const letIn = eventIds.flatMap((eventId) => {
+      const seq = this.#store.quarantine.letIn(line, eventId);
       return seq === undefined ? [] : [{ eventId, seq }];
     });
-    if (line !== SHARED_LINE) for (const { eventId } of freed) this.#store.quarantine.free(SHARED_LINE, eventId);
-    for (const { eventId, seq } of freed) {
+    if (line !== SHARED_LINE) for (const { eventId } of letIn) this.#store.quarantine.letIn(SHARED_LINE, eventId);
+    for (const { eventId, seq } of letIn) {
       if (seq > cursor) continue;
       const uses = this.#store.quarantine.uses(line, { eventId });
       const kept = new Set(uses.filter(({ version }) => inUse.has(version)).map((use) => use.eventId));
       const hints = this.#store.evidence.idsOf(line, eventId);
       for (const id of hints.length > 0 ? hints : [eventId]) if (!kept.has(id)) this.#reopen(line, id);
     }
-    return freed.length;
+    return letIn.length;
   }
 
   /** Nobody learns the correction any more whose note somebody has dropped. */

@@ -170,7 +170,7 @@ export interface AgentPort {
   /** Bars events from learning; returns how many were not barred before. */
   quarantine(line: string, events: readonly BarredEvent[], audit: Reason): Promise<number | undefined>;
   /** Lets events be learned from; those that a version of before had used are learned from again. Returns how many were barred. */
-  free(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined>;
+  letIn(line: string, eventIds: readonly string[], audit: Reason): Promise<number | undefined>;
   quarantined(line: string, page: { after?: string | undefined; limit: number }): Promise<QuarantinedEvent[] | undefined>;
   /** Consumed events that wait to be learned from again. */
   reopened(line: string, limit: number): Promise<string[] | undefined>;

@@ -74,7 +74,7 @@ export class QuarantineStore {
   }
 
   /** Lets an event go; returns its place in the log where it was barred and may be let go. */
-  free(line: string, eventId: string): number | undefined {
+  letIn(line: string, eventId: string): number | undefined {
     const query = "DELETE FROM quarantine WHERE line = ? AND event_id = ? AND deleted = 0 RETURNING seq";
     return this.#sql.exec<{ seq: number }>(query, line, eventIdOf(eventId)).toArray()[0]?.seq;
   }

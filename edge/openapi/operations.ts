@@ -10,7 +10,7 @@ import { KeyRequest, RevokeQuery } from "../routes/api-keys.ts";
 import { LoginRequest } from "../routes/api-login.ts";
 import { NotesQuery } from "../routes/api-notes.ts";
 import { PlaygroundRequest } from "../routes/api-playground.ts";
-import { BarRequest, FreeRequest, QuarantinePage } from "../routes/api-quarantine.ts";
+import { BarRequest, LetInRequest, QuarantinePage } from "../routes/api-quarantine.ts";
 import { PromoteRequest, RollbackRequest } from "../routes/api-release.ts";
 import { SeriesQuery } from "../routes/api-series.ts";
 import { StreamQuery } from "../routes/api-stream.ts";
@@ -143,7 +143,7 @@ const ADMIN: readonly Omit<Operation, "key">[] = [
   },
   { method: "get", path: `${AGENT}/quarantine`, summary: "Events barred from learning", query: QuarantinePage },
   { method: "post", path: `${AGENT}/quarantine`, summary: "Bars events, or all that a user said, from learning", body: BarRequest },
-  { method: "post", path: `${AGENT}/quarantine/release`, summary: "Lets events be learned from again", body: FreeRequest },
+  { method: "post", path: `${AGENT}/quarantine/release`, summary: "Lets events be learned from again", body: LetInRequest },
   { method: "get", path: `${AGENT}/suite`, summary: "What every version must still do, oldest first", query: CasePage },
   { method: "post", path: `${AGENT}/suite`, summary: "Adds a case", body: CaseRequest, status: 201 },
   { method: "delete", path: `${AGENT}/suite/{case}`, summary: "Deletes a case", query: LineQuery },

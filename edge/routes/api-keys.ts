@@ -38,40 +38,16 @@ export function mountKeys(app: App): void {
 
   app.post("/api/keys", async (context) => {
     const request = await parseJson(context.req.raw, KeyRequest);
-    const own = context.var.key.agents;
-    const agents = request.agents ?? own;
-    if (!covers(own, agents === null ? null : [...agents]))
-      throw new AppError("auth/forbidden", `agents: within ${own?.join(", ")} expected, got ${request.agents?.join(", ")}`, {
-        details: { param: "agents" },
-      });
-    const expiresAt = request.expiresAt === undefined ? null : Date.parse(request.expiresAt);
-    if (expiresAt !== null && expiresAt <= Date.now())
-      throw new AppError("input/invalid", `expiresAt: a time to come expected, got ${request.expiresAt}`, {
-        details: { param: "expiresAt" },
-      });
-    const asking = await readKey(context.env.DB, context.var.key.id);
     const secret = newSecret(request.kind);
-    const row: KeyRow = {
-      id: `key_${randomHex(ID_DIGITS)}`,
-      kind: request.kind,
-      hash: await sha256(secret),
-      name: request.name,
-      agents: agents === null ? null : [...agents],
-      // No key makes another that lasts longer or may more than itself.
-      expiresAt: lesser(expiresAt, asking?.expiresAt ?? null),
-      requestsPerMinute: lesser(request.requestsPerMinute ?? null, asking?.requestsPerMinute ?? null),
-      createdAt: Date.now(),
-      rotatedAt: null,
-      revokedAt: null,
-      createdBy: context.var.key.id,
-    };
+    const row = await newRow(context, request, secret);
     await insertKey(context.env.DB, row, moveOf(context, "makeKey", row));
     return context.json({ ...toListed(row), key: secret }, 201);
   });
 
   app.post("/api/keys/:key/rotate", async (context) => {
     const row = await requireKeyRow(context);
-    if (row.revokedAt !== null) throw new AppError("input/invalid", `key ${row.id}: one that is not revoked expected`);
+    if (row.revokedAt !== null)
+      throw new AppError("input/invalid", `key ${row.id}: one that is not revoked expected; make a new one in its place`);
     await requireWithin(context, row);
     const secret = newSecret(row.kind);
     const rotated = { hash: await sha256(secret), rotatedAt: Date.now() };
@@ -84,29 +60,59 @@ export function mountKeys(app: App): void {
     const row = await requireKeyRow(context);
     const { made } = queryOf(context, RevokeQuery);
     const also = made === "true" ? await keysMadeBy(context.env.DB, row.id) : [];
-    const revoked = [row, ...also];
-    if (revoked.some(({ id }) => id === context.var.key.id))
-      throw new AppError(
-        "input/invalid",
-        `key ${row.id}: another than the asking one${made === "true" ? ", and than the one that made it," : ""} expected, lest nobody be left to ask`,
-      );
-    const open = revoked.filter(({ revokedAt }) => revokedAt === null);
-    await revokeKeys(
-      context.env.DB,
-      open.map((each) => moveOf(context, "revokeKey", each)),
-    );
-    for (const { hash } of open) forgetKey(hash);
-    const ids = new Set(open.map(({ id }) => id));
-    const listed = (await readKeys(context.env.DB)).filter(({ id }) => revoked.some((each) => each.id === id)).map(toListed);
-    const answer: RevokedKey = {
-      ...found(
-        listed.find(({ id }) => id === row.id),
-        `key ${row.id}`,
-      ),
-      also: listed.filter(({ id }) => id !== row.id && ids.has(id)),
-    };
-    return context.json(answer);
+    const revoked = await revoke(context, [row, ...also]);
+    const isOwn = ({ id }: KeyRow): boolean => id === row.id;
+    const own = toListed(found(revoked.all.find(isOwn), `key ${row.id}`));
+    const others = revoked.now.filter((each) => !isOwn(each));
+    return context.json({ ...own, also: others.map(toListed) } satisfies RevokedKey);
   });
+}
+
+/** A key as it was asked for, within what the asking key may. @throws {auth/forbidden} {input/invalid} naming what is over */
+async function newRow(context: Context<AppEnv>, request: z.infer<typeof KeyRequest>, secret: string): Promise<KeyRow> {
+  const own = context.var.key.agents;
+  const agents = request.agents ?? own;
+  if (!covers(own, agents === null ? null : [...agents]))
+    throw new AppError("auth/forbidden", `agents: within ${own?.join(", ")} expected, got ${request.agents?.join(", ")}`, {
+      details: { param: "agents" },
+    });
+  const expiresAt = request.expiresAt === undefined ? null : Date.parse(request.expiresAt);
+  if (expiresAt !== null && expiresAt <= Date.now())
+    throw new AppError("input/invalid", `expiresAt: a time to come expected, got ${request.expiresAt}`, {
+      details: { param: "expiresAt" },
+    });
+  const asking = await readKey(context.env.DB, context.var.key.id);
+  return {
+    id: `key_${randomHex(ID_DIGITS)}`,
+    kind: request.kind,
+    hash: await sha256(secret),
+    name: request.name,
+    agents: agents === null ? null : [...agents],
+    // No key makes another that lasts longer or may more than itself.
+    expiresAt: lesser(expiresAt, asking?.expiresAt ?? null),
+    requestsPerMinute: lesser(request.requestsPerMinute ?? null, asking?.requestsPerMinute ?? null),
+    createdAt: Date.now(),
+    rotatedAt: null,
+    revokedAt: null,
+    createdBy: context.var.key.id,
+  };
+}
+
+/** Revokes those that are not yet. @returns `all` as they stand since, newest first, and of them those that were revoked `now` @throws {input/invalid} where the asking key is among them */
+async function revoke(context: Context<AppEnv>, rows: readonly KeyRow[]): Promise<{ all: KeyRow[]; now: KeyRow[] }> {
+  if (rows.some(({ id }) => id === context.var.key.id))
+    throw new AppError(
+      "input/invalid",
+      `key ${rows[0]?.id}: another than the asking one${rows.length > 1 ? ", and than the one that made it," : ""} expected, lest nobody be left to ask`,
+    );
+  const open = rows.filter(({ revokedAt }) => revokedAt === null);
+  await revokeKeys(
+    context.env.DB,
+    open.map((each) => moveOf(context, "revokeKey", each)),
+  );
+  for (const { hash } of open) forgetKey(hash);
+  const all = (await readKeys(context.env.DB)).filter(({ id }) => rows.some((each) => each.id === id));
+  return { all, now: all.filter(({ id }) => open.some((each) => each.id === id)) };
 }
 
 /** For the audit: what a key is, by its fields. */

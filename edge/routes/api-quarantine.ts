@@ -1,11 +1,12 @@
 /** /api/agents/:agent/quarantine, …/events/:event, …/users/:user: what was learned from whom, and how people bar it. */
+import type { Context } from "hono";
 import { z } from "zod";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { SHARED_LINE } from "../../shared/policy.ts";
 import { forgetLineHead } from "../agent/head.ts";
 import { agentOf, type AgentPort, type EventUse } from "../agent/port.ts";
 import { eventsById, signalsOfUser } from "../db/events.ts";
-import type { App } from "../env.ts";
+import type { App, AppEnv } from "../env.ts";
 import { parseJson, parseWith } from "../http-errors.ts";
 import { actorOf, agentParam, found, LineQuery, PageLimit, queryOf, titleOf } from "./params.ts";
 
@@ -16,7 +17,7 @@ export const BarRequest = z.union(
   [z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason }), z.strictObject({ user: UserId, reason: Reason })],
   "one of events, a list of 1 to 100 ids, and user, an id, expected, with nothing but reason beside it",
 );
-export const FreeRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
+export const LetInRequest = z.strictObject({ events: z.array(EventId).min(1).max(100), reason: Reason });
 export const QuarantinePage = LineQuery.extend({ after: EventId.optional(), limit: PageLimit });
 
 export function mountQuarantine(app: App): void {
@@ -31,17 +32,7 @@ export function mountQuarantine(app: App): void {
     const { reason, ...what } = await parseJson(context.req.raw, BarRequest);
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
-    const events =
-      "user" in what
-        ? await signalsOfUser(context.env, { agent: name, user: what.user })
-        : await eventsById(context.env, { agent: name, ids: what.events.map(eventIdOf) });
-    if ("user" in what) found(events[0], `anything of user ${what.user} that agent ${name} could learn from`);
-    else
-      for (const id of what.events)
-        found(
-          events.find(({ eventId }) => eventId === eventIdOf(id)),
-          `event ${id} of agent ${name}`,
-        );
+    const events = await signalsToBar(context, name, what);
     const audit = { actor: actorOf(context), reason };
     const barred = await onEachLine(events, (line, own) =>
       agent.quarantine(
@@ -56,7 +47,7 @@ export function mountQuarantine(app: App): void {
 
   app.post("/api/agents/:agent/quarantine/release", async (context) => {
     const name = agentParam(context);
-    const { reason, ...what } = await parseJson(context.req.raw, FreeRequest);
+    const { reason, ...what } = await parseJson(context.req.raw, LetInRequest);
     const events = [...new Set(what.events.map(eventIdOf))];
     const agent = agentOf(context.env, name);
     found(await agent.read(), `agent ${name}`);
@@ -64,15 +55,15 @@ export function mountQuarantine(app: App): void {
     // What is barred under a name that the log does not have was barred on the shared line.
     const asked = events.map((eventId) => known.find((event) => event.eventId === eventId) ?? { eventId, line: SHARED_LINE });
     const audit = { actor: actorOf(context), reason };
-    const freed = await onEachLine(asked, (line, own) =>
-      agent.free(
+    const letIn = await onEachLine(asked, (line, own) =>
+      agent.letIn(
         line,
         own.map(({ eventId }) => eventId),
         audit,
       ),
     );
     forgetLineHead(name, SHARED_LINE);
-    return context.json({ status: "released", events: freed });
+    return context.json({ status: "released", events: letIn });
   });
 
   // An event's id holds slashes.
@@ -95,6 +86,23 @@ export function mountQuarantine(app: App): void {
     const events = [...new Set(uses.map(({ eventId }) => eventId))];
     return context.json({ user, events, versions: await versionsOf(agent, uses) });
   });
+}
+
+/** All that a user's words could teach, or the events that are named. @throws {input/notFound} where there is nothing, or one of them is not there */
+async function signalsToBar(
+  { env }: Context<AppEnv>,
+  agent: string,
+  what: { user: string } | { events: readonly string[] },
+): ReturnType<typeof signalsOfUser> {
+  if ("user" in what) {
+    const events = await signalsOfUser(env, { agent, user: what.user });
+    found(events[0], `anything of user ${what.user} that agent ${agent} could learn from`);
+    return events;
+  }
+  const events = await eventsById(env, { agent, ids: what.events.map(eventIdOf) });
+  const known = new Set(events.map(({ eventId }) => eventId));
+  for (const id of what.events) found(known.has(eventIdOf(id)) || undefined, `event ${id} of agent ${agent}`);
+  return events;
 }
 
 /** Does something about events on the lines that they teach; returns how many of them it was done to. */
