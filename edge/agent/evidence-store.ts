@@ -1,6 +1,7 @@
 /** Who has corrected which argument to what, in the agent's SQLite: what a default for everybody is weighed by. */
 import { topicsOf } from "../../shared/aspects.ts";
 import type { Evidence } from "../../shared/influence.ts";
+import { addColumn } from "../sqlite.ts";
 import { OF_EVENT } from "./quarantine-store.ts";
 
 const TABLES = `
@@ -41,8 +42,11 @@ export class EvidenceStore {
 
   create(): void {
     this.#sql.exec(TABLES);
-    const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('evidence')").toArray();
-    if (!names.some(({ name }) => name === "dropped")) this.#sql.exec("ALTER TABLE evidence ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0");
+    addColumn(this.#sql, {
+      table: "evidence",
+      column: "dropped",
+      add: "ALTER TABLE evidence ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0",
+    });
   }
 
   add(line: string, { eventId, user, keyId, tool, parameter, value }: Evidence, at: number): void {

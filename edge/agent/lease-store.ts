@@ -1,5 +1,6 @@
 /** The lease of an agent in its SQLite, and in memory who else asks for it. */
 import type { LeaseAnswer } from "../../shared/lease.ts";
+import { addColumn } from "../sqlite.ts";
 import { endLease, grant, type KeyedRequest, leaseFault, NO_LEASE, type LeaseState } from "./lease.ts";
 
 const TABLES = `CREATE TABLE IF NOT EXISTS lease (
@@ -21,8 +22,7 @@ export class LeaseStore {
 
   create(): void {
     this.#sql.exec(TABLES);
-    const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('lease')").toArray();
-    if (!names.some(({ name }) => name === "key")) this.#sql.exec("ALTER TABLE lease ADD COLUMN key TEXT");
+    addColumn(this.#sql, { table: "lease", column: "key", add: "ALTER TABLE lease ADD COLUMN key TEXT" });
   }
 
   take(request: KeyedRequest, now: number): LeaseAnswer {

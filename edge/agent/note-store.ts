@@ -1,4 +1,5 @@
 /** The notes of an agent's lines in its object's SQLite. */
+import { addColumn } from "../sqlite.ts";
 import type { StoredNote } from "./notes.ts";
 
 const TABLES = `
@@ -40,8 +41,7 @@ export class NoteStore {
 
   create(): void {
     this.#sql.exec(TABLES);
-    const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info('notes')").toArray();
-    if (!names.some(({ name }) => name === "corrected")) this.#sql.exec("ALTER TABLE notes ADD COLUMN corrected TEXT");
+    addColumn(this.#sql, { table: "notes", column: "corrected", add: "ALTER TABLE notes ADD COLUMN corrected TEXT" });
   }
 
   /** Whether it was new: a hint gives one note, however often its judgement is told. */

@@ -6,6 +6,7 @@ import { canonicalJson } from "../../shared/digest.ts";
 import { eventIdOf } from "../../shared/hint-id.ts";
 import { PolicyVersion, RefusedEvent, ServedPolicy, SHARED_LINE } from "../../shared/policy.ts";
 import { VERSION_STATUSES, type VersionStatus } from "../../shared/release.ts";
+import { addColumn, hasTable } from "../sqlite.ts";
 import { CreditStore } from "./credit-store.ts";
 import { DefaultStore } from "./default-store.ts";
 import { EngineStore } from "./engine-store.ts";
@@ -121,20 +122,17 @@ export class AgentStore {
     this.defaults = new DefaultStore(storage.sql);
     this.engines = new EngineStore(storage.sql);
     this.stands = new StandStore(storage.sql);
-    this.#created = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'agent'").toArray().length > 0;
+    this.#created = hasTable(this.#sql, "agent");
     if (this.#created) this.create();
   }
 
   /** Whatever is missing comes to exist: an object of an earlier release gets what came after it. */
   create(): void {
     this.#sql.exec(TABLES);
-    for (const { table, column, add } of ADDED_COLUMNS) {
-      const names = this.#sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
-      if (!names.some(({ name }) => name === column)) this.#sql.exec(add);
-    }
+    for (const column of ADDED_COLUMNS) addColumn(this.#sql, column);
     // Every head asks which versions were taken back, and their records are long.
     this.#sql.exec("CREATE INDEX IF NOT EXISTS versions_status ON versions (line, status)");
-    const known = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'event_uses'").toArray().length > 0;
+    const known = hasTable(this.#sql, "event_uses");
     const parts = [
       this.notes,
       this.quarantine,

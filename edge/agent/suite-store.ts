@@ -1,5 +1,6 @@
 /** The cases of an agent's suite in its object's SQLite: what people wrote, and of each version what it has learned. */
 import { Expectation, SuiteCase } from "../../shared/suite.ts";
+import { hasTable } from "../sqlite.ts";
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS suite_cases (
@@ -34,8 +35,7 @@ export class SuiteStore {
 
   create(): void {
     this.#sql.exec(TABLES);
-    const isEarlier = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'suite'").toArray().length > 0;
-    if (isEarlier) this.#sql.exec(TAKE_OVER);
+    if (hasTable(this.#sql, "suite")) this.#sql.exec(TAKE_OVER);
   }
 
   /** Oldest first: what people wrote and what any of the versions has learned, once for each that has. */

@@ -1,4 +1,5 @@
 /** The version that a conversation stays on, in its session's SQLite. */
+import { hasTable } from "../sqlite.ts";
 import type { TurnPolicy } from "./port.ts";
 import { policyText, toPolicy } from "./rows.ts";
 
@@ -6,7 +7,7 @@ const TABLE = "CREATE TABLE IF NOT EXISTS pinned (id INTEGER PRIMARY KEY CHECK (
 
 /** Undefined where the conversation begins, or began before versions were kept to. */
 export function readPin(sql: SqlStorage): TurnPolicy | undefined {
-  if (sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pinned'").toArray().length === 0) return undefined;
+  if (!hasTable(sql, "pinned")) return undefined;
   const [row] = sql.exec<{ policy: string }>("SELECT policy FROM pinned").toArray();
   return row === undefined ? undefined : toPolicy(row.policy);
 }

@@ -1,4 +1,5 @@
 /** The tables of a session's own SQLite. Times are epoch milliseconds. */
+import { addColumn, hasTable } from "../sqlite.ts";
 
 const TABLES = [
   // Exactly one row: whose session it is, what it has counted, and since when it is closed.
@@ -29,14 +30,13 @@ const TABLES = [
 
 /** Whether anything was ever stored: an object that was only asked after must not come to exist. */
 export function hasTables(sql: SqlStorage): boolean {
-  return sql.exec("SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'session'").toArray().length > 0;
+  return hasTable(sql, "session");
 }
 
 /** Gives a session of before there were personal lines what it lacks. */
 export function upgradeTables(sql: SqlStorage): void {
   if (!hasTables(sql)) return;
-  const known = sql.exec("SELECT 1 FROM pragma_table_info('turns') WHERE name = 'policy_line'").toArray().length > 0;
-  if (!known) sql.exec("ALTER TABLE turns ADD COLUMN policy_line TEXT NOT NULL DEFAULT 'shared'");
+  addColumn(sql, { table: "turns", column: "policy_line", add: "ALTER TABLE turns ADD COLUMN policy_line TEXT NOT NULL DEFAULT 'shared'" });
 }
 
 export function createTables(sql: SqlStorage): void {

@@ -5,6 +5,7 @@
 import { z } from "zod";
 import { ChatMessage } from "../../shared/chat.ts";
 import { ToolOutcome, UNKNOWN_OUTCOME } from "../tools/outcome.ts";
+import { hasTable } from "../sqlite.ts";
 import type { TurnPolicy } from "./port.ts";
 import { policyText, toPolicy } from "./rows.ts";
 
@@ -109,7 +110,7 @@ export class StepLedger {
 
   /** Sessions in which no tool was ever offered have no tables. */
   #rows<Row extends Record<string, SqlStorageValue>>(query: string, binding: string): Row[] {
-    if (this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'unseen'").toArray().length === 0) return [];
+    if (!hasTable(this.#sql, "unseen")) return [];
     return this.#sql.exec<Row>(query, binding).toArray();
   }
 }

@@ -2,6 +2,7 @@
 import type { Random } from "../random.ts";
 import { ABOUT_ITSELF, BESIDE, DECLINED, FILLINGS, GREETED, GREETINGS, INTRODUCED } from "./beside-words.ts";
 import type { Conversation, Step } from "./conversation.ts";
+import { remarksOf } from "./remark-words.ts";
 import { readParameters } from "../../shared/speech/parameters.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import { spokenName } from "./values.ts";
@@ -9,11 +10,12 @@ import { spokenName } from "./values.ts";
 const BARE_SHARE = 0.18; // of conversations: there is no tool at all
 const UNINSTRUCTED_SHARE = 0.6; // of those
 const MAX_BARE = 4;
-const FIRST_SHARE = 0.35; // of conversations: something beside where they begin; of the others at one of their messages
+const FIRST_SHARE = 0.55; // of conversations: something beside where they begin; of the others at one of their messages
 const MORE_SHARE = 0.35; // of conversations: something beside once more
 const ASKED_SHARE = 0.3; // of what is said beside: about the assistant
 const GREETED_SHARE = 0.4; // of beginnings
-const ELSEWHERE_SHARE = 0.5; // of the rest: a request of a service that is not there, of which there are many more
+const WONDERED_SHARE = 0.5; // of what is no request of a service: as people wonder by the way
+const ELSEWHERE_SHARE = 0.35; // of the rest: a request of a service that is not there, of which there are many more
 const MAX_REDRAWS = 20;
 
 /** A request, and words that tell what it is about. */
@@ -71,7 +73,16 @@ export function isForNone({ text, about }: Elsewhere, toolWords: readonly string
 }
 
 function drawOther(random: Random): Elsewhere {
+  if (random.chance(WONDERED_SHARE)) return { text: random.pick(wonderings()), about: "" };
   return { text: random.pick(BESIDE).replace(/\{(\w+)\}/g, (_, kind: string) => random.pick(FILLINGS[kind] ?? [])), about: "" };
+}
+
+let plain: readonly string[] | undefined;
+
+/** Questions as people ask them by the way, of nothing in the conversation. */
+function wonderings(): readonly string[] {
+  plain ??= remarksOf("wondered").filter((text) => !text.includes("{"));
+  return plain;
 }
 
 /** Of tools, their descriptions and their parameters, those that tell something. */

@@ -16,12 +16,12 @@ import { Sources } from "./sources.ts";
 type TalkShares = { readonly act: number; readonly amended: number; readonly guided: number };
 
 // Shares of examples. Errands are half as long as dialogues, drills, judge and hint rows a quarter, so they cost less.
-const SHARES = { drill: 0.02, command: 0.4, errand: 0.06, act: 0.2, amended: 0.14, guided: 0.14, judge: 0.02, hint: 0.02 } as const;
+const SHARES = { drill: 0.02, command: 0.38, errand: 0.05, act: 0.21, amended: 0.17, guided: 0.13, judge: 0.02, hint: 0.02 } as const;
 // Of conversations with services that are no dialogue's; the rest are asked for hints.
 const COMMANDS: TalkShares = { act: 0.66, amended: 0.1, guided: 0.21 };
 const ERRANDS: TalkShares = { act: 0.3, amended: 0.15, guided: 0.47 };
-const REMARKED_SHARE = 0.5; // of acted conversations: something is said of a result that asks for nothing
-const BESIDE_SHARE = 0.5; // of acted dialogues and errands: something is said that no tool is for
+const REMARKED_SHARE = 0.35; // of acted conversations: something is said of a result that asks for nothing
+const BESIDE_SHARE = 0.65; // of acted dialogues and errands: something is said that no tool is for
 // Rows of pure copying stand before the rest: many until copying is learnt, few after.
 const COPYING = { early: 0.3, late: 0.03, earlyExamples: 1_500 } as const;
 // Longer drills would only repeat themselves.
