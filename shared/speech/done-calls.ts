@@ -6,18 +6,27 @@ import { asksForMore, awaitsAnswer } from "../asking.ts";
 import type { ChatMessage } from "../chat.ts";
 import { type Call, readableCalls, sameCall } from "./calls.ts";
 import { saysFailure } from "./failure.ts";
+import { tellingWords } from "./words.ts";
 
 /** Those that an answer to the user's last message is not to make once more, argument by argument the same; none where a tool failed, or a question is open. */
 export function doneCalls(messages: readonly ChatMessage[]): Call[] {
   const last = messages.at(-1);
   if (last?.role !== "user" || ASKS_AGAIN.test(last.content ?? "")) return [];
   const before = messages.slice(0, -1);
-  const answered = before.slice(before.findLastIndex(({ role }) => role === "user") + 1);
+  const asked = before.findLastIndex(({ role }) => role === "user");
+  if (isSaidAgain(before[asked]?.content ?? "", last.content ?? "")) return [];
+  const answered = before.slice(asked + 1);
   const reply = answered.at(-1);
   const told = reply?.role === "assistant" ? (reply.content ?? "") : "";
   if (told === "" || (awaitsAnswer(told) && !asksForMore(told))) return [];
   if (answered.some((message) => message.role === "tool" && saysFailure(message.content))) return [];
   return answered.flatMap(readableCalls);
+}
+
+/** Whether somebody says all of their request once more, whatever else. */
+function isSaidAgain(asked: string, said: string): boolean {
+  const words = tellingWords(said);
+  return tellingWords(asked).every((word) => words.includes(word));
 }
 
 /** Whether all that an answer calls is done. */

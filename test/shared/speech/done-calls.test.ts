@@ -32,6 +32,8 @@ describe("doneCalls", () => {
     "try once more",
     "recheck that",
     "what is it now",
+    "a table for two at Aria",
+    "I said: a table for two, at Aria!",
   ])("has none that is asked for again: %s", (said) => expect(doneCalls(booked({ said }))).toEqual([]));
 
   it("has none where the tool failed, or the reply asks", () => {
