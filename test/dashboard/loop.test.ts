@@ -173,7 +173,7 @@ describe.skipIf(CHROMIUM === undefined)("a correction, from the playground to a 
     const { page, context, problems } = await openPage(browser, { url: system.edge.url });
     await logIn(page, system.edge.keys.admin);
     const scene = at(
-      SCENES.filter(({ name }) => name === "a restaurant"),
+      SCENES.filter(({ name }) => name === "a bus"),
       0,
     ); // whose request is answered by a call at once
     const wanted = scene.wishes[0]?.value;

@@ -189,7 +189,7 @@ describe("settings", () => {
     [tool({ url: "https://0xa9fea9fe/" }), "tools.0.endpoint.url", /got 169\.254\.169\.254/],
     [tool({ url: "https://a:b@api.example.com/" }), "tools.0.endpoint.url", /without user name and password/],
     [tool({ url, timeoutMs: 10 }), "tools.0.endpoint.timeoutMs", /./],
-    [tool({ url, retries: 3 }), "tools.0.endpoint", /retries/],
+    [tool({ url, retries: 3 }), "tools.0.endpoint.retries", /retries/],
     [tool({ url, secret: { name: "BASE_DIGEST" } }), "tools.0.endpoint.secret.name", /TOOL_SECRET_/],
     [tool({ url, secret: { name: "TOOL_SECRET_NONE" } }), "tools.0.endpoint.secret.name", /none named TOOL_SECRET_NONE/],
     [tool({ url, secret: { name: "TOOL_SECRET_HERE" } }), "tools.0.endpoint.secret.name", /is for another origin/],
