@@ -9,7 +9,7 @@ import { AppError } from "../shared/errors.ts";
 import type { PolicyVersion } from "../shared/policy.ts";
 import { Tokenizer } from "../shared/tokenizer.ts";
 import { readTokenizerFiles } from "../trainer/model/checkpoint.ts";
-import { addressOf } from "./address.ts";
+import { addressOf } from "../trainer/address.ts";
 import { DemoClient, makeAgent } from "./demo-client.ts";
 import { isRightlyRead, SCENES, type Scene } from "./demo-scenes.ts";
 import { describe, sameAnswers, Talk } from "./demo-talk.ts";

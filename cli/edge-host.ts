@@ -15,7 +15,8 @@ import { readBase, uploadBase, type R2Bucket } from "./base-files.ts";
 import { buildDashboard, bundleWorker, type WorkerModule } from "./bundle.ts";
 import { ensureKeys, type LocalKeys } from "./keys.ts";
 import { applyMigrations } from "./migrations.ts";
-import { claimStateFolder, readPid, runFolder, startGuard, writeHost } from "./processes.ts";
+import { runFolder } from "../trainer/host.ts";
+import { claimStateFolder, readPid, startGuard, writeHost } from "./processes.ts";
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
-import { describeProcess } from "./processes.ts";
+import { describeProcess } from "../trainer/host.ts";
 
 const LISTEN_STATE = "0A"; // TCP_LISTEN in /proc/net/tcp
 

@@ -60,7 +60,7 @@ async function endLeftovers({ state, host, port }: { state: string; host: string
 const RELEASE_MS = 2_000;
 const STEP_MS = 50;
 
-/** Under no port of such an address can anything be had. */
+/** @throws {input/invalid} where the port is taken, or the address is none of this machine */
 async function refuseTakenPort(options: { host: string; port: number; state: string; base: string }): Promise<void> {
   const { host, port } = options;
   const problem = await portProblem(host, port);

@@ -1,8 +1,9 @@
 /** What the trainer's one-time commands have in common: where the edge is, and the key to it. */
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { AppError } from "../shared/errors.ts";
+import { addressOf } from "./address.ts";
 
 export const EDGE_OPTIONS = {
   url: z.url().optional(),
@@ -10,23 +11,9 @@ export const EDGE_OPTIONS = {
   key: z.string().optional(),
 };
 
-const DEFAULT_URL = "http://127.0.0.1:8787";
-const HostRecord = z.object({ url: z.url() });
-
-/** Where the edge is: what was told, else what runs from the state folder (cli/processes.ts writes where), whose key is for nobody else. */
-export function edgeOf({ url = process.env["NEXTSTATE_URL"], state }: { url?: string | undefined; state: string }): string {
-  if (url !== undefined) return url;
-  const path = join(state, "run", "host.json");
-  if (!existsSync(path)) return DEFAULT_URL;
-  try {
-    return HostRecord.parse(JSON.parse(readFileSync(path, "utf8"))).url;
-  } catch (cause) {
-    throw new AppError(
-      "upstream/unreachable",
-      `the system of ${state} is starting, or has ended; wait until it is up, or name another by --url`,
-      { cause },
-    );
-  }
+/** Where the edge is: what was told, else what runs from the state folder, whose key is for nobody else. @throws {input/invalid} {upstream/unreachable} */
+export function edgeOf({ url, state }: { url?: string | undefined; state: string }): string {
+  return addressOf({ url, stateFolder: state });
 }
 
 /** The trainer key that was given, else that of the environment, else that of the state folder. @throws {input/invalid} */

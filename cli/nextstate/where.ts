@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CommandContext, FlagParametersForType } from "@stricli/core";
 import { AppError } from "../../shared/errors.ts";
 import type { LineHead } from "../../shared/policy.ts";
-import { addressOf } from "../address.ts";
+import { addressOf } from "../../trainer/address.ts";
 import { keysFile, readKeys } from "../keys.ts";
 import { EdgeClient, type OfLine } from "./edge-client.ts";
 import { PAGE, readAll } from "./paged.ts";

@@ -5,7 +5,7 @@ import { AppError } from "../../shared/errors.ts";
 import type { Scope } from "../scope.ts";
 import { remadeStatement } from "./agent-deletions.ts";
 import { runBatch } from "./batch.ts";
-import { makersOf, readKey } from "./keys.ts";
+import { keyLine } from "./keys.ts";
 import { agents } from "./schema.ts";
 
 /** Most agents that there are, and that a listing shows: trainers ask each of theirs every few seconds. */
@@ -52,9 +52,8 @@ export async function checkRoom(database: D1Database, keyId: string): Promise<vo
 
 /** What the first key of some agents reaches that a key comes from, or is: narrower ones are made of its room. */
 async function tenantScope(database: D1Database, keyId: string): Promise<Scope> {
-  const key = await readKey(database, keyId);
-  const line = key === undefined ? [] : [...(await makersOf(database, key)), key];
-  return line.find(({ agents: reached }) => reached !== null)?.agents ?? null;
+  const line = await keyLine(database, { by: "id", is: keyId });
+  return line.findLast(({ agents: reached }) => reached !== null)?.agents ?? null;
 }
 
 /** A range of names and not LIKE, of which D1 takes short patterns only. Names hold letters, digits and hyphens, all below ~. */

@@ -1,5 +1,5 @@
 /** API keys: found by the hash of the key that was presented. What is done with them is audited in the same transaction. */
-import { and, asc, desc, eq, isNull, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/d1";
 import { runBatch } from "./batch.ts";
 import { auditStatement, type NewMove } from "./deployment-audit.ts";
@@ -7,8 +7,19 @@ import { keys } from "./schema.ts";
 
 export type KeyRow = typeof keys.$inferSelect;
 
-export async function findKey(database: D1Database, hash: string): Promise<KeyRow | undefined> {
-  return drizzle(database).select().from(keys).where(eq(keys.hash, hash)).get();
+/** A key, what made it, what made that, and so on, revoked ones among them; none where there is no such key. */
+export async function keyLine(database: D1Database, { by, is }: { by: "hash" | "id"; is: string }): Promise<KeyRow[]> {
+  const line = sql`${keys.id} IN (WITH RECURSIVE line (id, maker) AS (
+    SELECT id, created_by FROM keys WHERE ${keys[by]} = ${is}
+    UNION SELECT keys.id, keys.created_by FROM keys JOIN line ON keys.id = line.maker) SELECT id FROM line)`;
+  const rows = await drizzle(database).select().from(keys).where(line);
+  const found: KeyRow[] = [];
+  for (let key = rows.find((row) => row[by] === is); key !== undefined; key = makerOf(key, rows)) found.push(key);
+  return found;
+}
+
+function makerOf({ createdBy }: KeyRow, rows: readonly KeyRow[]): KeyRow | undefined {
+  return rows.find(({ id }) => id === createdBy);
 }
 
 export async function readKey(database: D1Database, id: string): Promise<KeyRow | undefined> {
@@ -49,12 +60,4 @@ export async function keysMadeBy(database: D1Database, id: string): Promise<KeyR
   const made = sql`${keys.id} IN (WITH RECURSIVE made (id) AS (
     SELECT id FROM keys WHERE created_by = ${id} UNION SELECT keys.id FROM keys JOIN made ON keys.created_by = made.id) SELECT id FROM made)`;
   return drizzle(database).select().from(keys).where(made).orderBy(desc(keys.createdAt), keys.id);
-}
-
-/** The keys that a key comes from, revoked ones among them: what made it, what made that, and so on; oldest first. */
-export async function makersOf(database: D1Database, { createdBy }: Pick<KeyRow, "createdBy">): Promise<KeyRow[]> {
-  if (createdBy === null) return [];
-  const above = sql`${keys.id} IN (WITH RECURSIVE above (id) AS (
-    SELECT ${createdBy} UNION SELECT keys.created_by FROM keys JOIN above ON keys.id = above.id) SELECT id FROM above)`;
-  return drizzle(database).select().from(keys).where(above).orderBy(asc(keys.createdAt), keys.id);
 }

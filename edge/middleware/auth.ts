@@ -5,7 +5,7 @@
 import { sha256 } from "../../shared/digest.ts";
 import { AppError } from "../../shared/errors.ts";
 import { Recent } from "../../shared/recent.ts";
-import { findKey, type KeyRow, makersOf } from "../db/keys.ts";
+import { keyLine, type KeyRow } from "../db/keys.ts";
 import type { KeyKind } from "../db/schema.ts";
 import type { Env, KeyLimit, Middleware } from "../env.ts";
 import { logError } from "../log.ts";
@@ -28,7 +28,7 @@ export function requireKey(kind: KeyKind): Middleware {
     const { row, limits } =
       login === undefined
         ? await keyOf(context.env, bearerOf(header, kind), { kind, path: context.req.path })
-        : await withLimits(context.env, live(login.key));
+        : { row: live(login.key), limits: limitsOf(await keyLine(context.env.DB, { by: "id", is: login.key.id })) };
     const { id, name, agents } = row;
     context.set("key", { id, kind, name, agents, limits });
     await next();
@@ -65,12 +65,12 @@ async function rowOfKey(env: Env, key: string): Promise<Known> {
   return { row, limits: known?.limits ?? [] };
 }
 
-/** A key makes others, each of which is held to its maker's limit with all the others: else making keys would be making requests. */
-async function withLimits(env: Env, row: KeyRow): Promise<Known> {
-  const limits = [...(await makersOf(env.DB, row)), row].flatMap(({ id: keyId, requestsPerMinute }) =>
-    requestsPerMinute === null ? [] : [{ keyId, requestsPerMinute }],
-  );
-  return { row, limits };
+/**
+ * Those of a key, then those of what it comes from: a key's is its own and that of all that it has made together, else making keys would be making requests.
+ * Its own is the first, so that what one refuses takes nothing from the others.
+ */
+function limitsOf(line: readonly KeyRow[]): KeyLimit[] {
+  return line.flatMap(({ id: keyId, requestsPerMinute }) => (requestsPerMinute === null ? [] : [{ keyId, requestsPerMinute }]));
 }
 
 /** @throws {auth/missing} where the key is unknown, revoked or expired */
@@ -92,8 +92,8 @@ async function lookUp(env: Env, hash: string): Promise<Known | undefined> {
   const before = remembered.get(hash);
   if (before !== undefined && Date.now() - before.checkedAt < FRESH_MS) return before.known;
   try {
-    const row = await findKey(env.DB, hash);
-    const known = row === undefined ? undefined : await withLimits(env, row);
+    const line = await keyLine(env.DB, { by: "hash", is: hash });
+    const known = line[0] && { row: line[0], limits: limitsOf(line) };
     remembered.set(hash, { known, checkedAt: Date.now() });
     return known;
   } catch (thrown) {

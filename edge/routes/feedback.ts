@@ -25,12 +25,12 @@ export const Feedback = z
     answer: FeedbackAnswer.optional(),
     comment: Said.optional(),
   })
-  .refine(({ score, correction, answer, comment }) => [score, correction, answer, comment].some((given) => given !== undefined), {
-    error: "score, correction, answer or comment expected, got none",
-    path: ["score"],
-  })
+  .refine(
+    ({ score, correction, answer, comment }) => [score, correction, answer, comment].some((given) => given !== undefined),
+    "score, correction, answer or comment expected, got none",
+  )
   .refine(({ correction, answer }) => correction === undefined || answer === undefined, {
-    error: "correction, in words, or answer, as it should have been, expected, got both",
+    error: "nothing beside a correction expected, got both",
     path: ["answer"],
   });
 

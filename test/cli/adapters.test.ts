@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { freePort } from "../../cli/port.ts";
-import { describeProcess } from "../../cli/processes.ts";
+import { describeProcess } from "../../trainer/host.ts";
 import { until } from "./llama/beside-llama.ts";
 import { type StandIns, writeStandIns } from "./llama/stand-ins.ts";
 

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { publicNetwork } from "../../cli/edge-host.ts";
 import { applyMigrations } from "../../cli/migrations.ts";
 import { keysFile, readKeys } from "../../cli/keys.ts";
-import { describeProcess } from "../../cli/processes.ts";
+import { describeProcess } from "../../trainer/host.ts";
 import { sha256 } from "../../shared/digest.ts";
 import { BaseManifest } from "../../shared/policy.ts";
 import { withEdge } from "../helpers/edge.ts";

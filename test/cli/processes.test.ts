@@ -4,9 +4,9 @@ import { closeSync, mkdtempSync, mkdirSync, openSync, readdirSync, readFileSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { addressOf } from "../../cli/address.ts";
-import { claimStateFolder, describeProcess, hostOf, readPid, runFolder, writeHost, writePid } from "../../cli/processes.ts";
-import { edgeOf } from "../../trainer/command.ts";
+import { claimStateFolder, readPid, writeHost, writePid } from "../../cli/processes.ts";
+import { addressOf } from "../../trainer/address.ts";
+import { describeProcess, hostOf, runFolder } from "../../trainer/host.ts";
 
 describe("state folder", () => {
   let state = "";
@@ -59,18 +59,6 @@ describe("state folder", () => {
     const file = join(state, "keys.json");
     writeFileSync(file, "{}");
     expect(() => claimStateFolder(file, {})).toThrow(`--state: a folder expected, got ${file}, a file`);
-  });
-
-  it("leads the trainer's commands, which have its key, to what runs from it and nowhere else", () => {
-    rmSync(runFolder(state), { recursive: true });
-    expect(edgeOf({ state })).toBe("http://127.0.0.1:8787");
-    claimStateFolder(state, {});
-    expect(() => edgeOf({ state })).toThrow(`the system of ${state} is starting, or has ended`);
-    writeHost(state, "http://127.0.0.1:9000");
-    expect([edgeOf({ state }), edgeOf({ state, url: "http://127.0.0.1:9001" })]).toEqual([
-      "http://127.0.0.1:9000",
-      "http://127.0.0.1:9001",
-    ]);
   });
 
   it("leads to the system that runs from it, unless another is named", () => {

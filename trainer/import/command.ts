@@ -56,7 +56,8 @@ export async function importCommand(argv: readonly string[], print: (line: strin
     weightBytes: readAdapter(options.adapter, "adapter_model.safetensors"),
   };
   const from = options.from === undefined ? undefined : readExport(options.from);
-  const edge = createEdgeClient({ edge: edgeOf(options), key });
+  const url = edgeOf(options);
+  const edge = createEdgeClient({ edge: url, key });
   const answer = await edge.takeLease(agent, { holder: name, ttlMs: LEASE_MS });
   if (answer.status === "taken")
     throw new AppError(
@@ -66,7 +67,7 @@ export async function importCommand(argv: readonly string[], print: (line: strin
   const quiet: Metrics = (what, fields) => tell(`${what} ${JSON.stringify(fields)}`);
   const lease = new Lease(agent, answer, { edge, metrics: quiet, name, leaseMs: LEASE_MS });
   try {
-    const leased = createEdgeClient({ edge: edgeOf(options), key, lease: lease.token, signal: lease.lost });
+    const leased = createEdgeClient({ edge: url, key, lease: lease.token, signal: lease.lost });
     const imported = await withDependencies(leased, options, (deps) =>
       importAdapter(deps, { line: { agent, line: SHARED_LINE }, files, from }),
     );

@@ -2,7 +2,7 @@
 import type { Random } from "../random.ts";
 import { ABOUT_ITSELF, BESIDE, DECLINED, FILLINGS, GREETED, GREETINGS, INTRODUCED } from "./beside-words.ts";
 import type { Conversation, Step } from "./conversation.ts";
-import { remarksOf } from "./remark-words.ts";
+import { plainRemarksOf } from "./remark-words.ts";
 import { readParameters } from "../../shared/speech/parameters.ts";
 import { sameStem, wordsOf } from "../../shared/speech/words.ts";
 import { spokenName } from "./values.ts";
@@ -73,16 +73,8 @@ export function isForNone({ text, about }: Elsewhere, toolWords: readonly string
 }
 
 function drawOther(random: Random): Elsewhere {
-  if (random.chance(WONDERED_SHARE)) return { text: random.pick(wonderings()), about: "" };
+  if (random.chance(WONDERED_SHARE)) return { text: random.pick(plainRemarksOf("wondered")), about: "" };
   return { text: random.pick(BESIDE).replace(/\{(\w+)\}/g, (_, kind: string) => random.pick(FILLINGS[kind] ?? [])), about: "" };
-}
-
-let plain: readonly string[] | undefined;
-
-/** Questions as people ask them by the way, of nothing in the conversation. */
-function wonderings(): readonly string[] {
-  plain ??= remarksOf("wondered").filter((text) => !text.includes("{"));
-  return plain;
 }
 
 /** Of tools, their descriptions and their parameters, those that tell something. */

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../random.ts";
 import { type CommandService, placesIn } from "./command-services.ts";
-import { remarksOf } from "./remark-words.ts";
+import { withAside } from "./remark-words.ts";
 import { drawUnnamed } from "./unnamed.ts";
 import { spokenName } from "./values.ts";
 
@@ -20,20 +20,6 @@ export function drawCorrection(service: CommandService, slot: string, old: strin
   const place = { value: `{${slot}}`, old: isClock(service, slot) ? undefined : old, unit: spokenName(slot) };
   const said = (isUnnamed ? drawUnnamed(about, place, random) : undefined) ?? (own.length === 0 ? undefined : random.pick(own));
   return said !== undefined && random.chance(ASIDE_SHARE) ? withAside(said, random) : said;
-}
-
-/** The correction with a remark that holds no value. */
-export function withAside(said: string, random: Random): string {
-  const remark = random.pick(plainRemarks());
-  const [first, last] = random.chance(0.6) ? [remark, said] : [said, remark];
-  return `${first}${/[.!?…)]$/.test(first) ? "" : random.pick([".", ",", "..."])} ${last}`;
-}
-
-let plain: readonly string[] | undefined;
-
-function plainRemarks(): readonly string[] {
-  plain ??= remarksOf("remarked").filter((text) => placesIn(text).length === 0);
-  return plain;
 }
 
 /** What the value is, for a wording that names no argument; undefined of lists and truths, which such words do not say. */

@@ -146,9 +146,10 @@ class Talk {
   /** What was meant, in the user's words. */
   #correct(tool: string, given: Map<string, string>): void {
     const random = this.#random;
-    const slot = given.size === 0 ? undefined : random.pick([...given.keys()]);
-    const saying = slot && drawCorrection(this.#service, slot, given.get(slot), random);
-    if (slot !== undefined && saying !== undefined) this.#again(tool, given, { slot, saying });
+    if (given.size === 0) return;
+    const slot = random.pick([...given.keys()]);
+    const saying = drawCorrection(this.#service, slot, given.get(slot), random);
+    if (saying !== undefined) this.#again(tool, given, { slot, saying });
   }
 
   /** What is wanted next: the same with something else. */

@@ -1,11 +1,11 @@
 /** How a user says that one argument should have been another. */
 import { writtenForm } from "../../shared/speech/spoken.ts";
-import { withAside } from "./command-corrections.ts";
 import type { ParameterView } from "./conversation.ts";
 import type { CallStep } from "./guidance.ts";
 import type { Lexicon } from "./lexicon.ts";
 import { BARE_CORRECTIONS, CORRECTION_CLOSERS, CORRECTION_CORES, CORRECTION_OPENERS, fill, loosely, OBJECTIONS } from "./phrases.ts";
 import type { Random } from "../random.ts";
+import { withAside } from "./remark-words.ts";
 import { drawUnnamed } from "./unnamed.ts";
 import { spokenName, spokenValue } from "./values.ts";
 
@@ -29,9 +29,10 @@ function bareCorrection(name: string, value: string, random: Random): string {
   const [unit, spoken] = [spokenName(name), spokenValue(value, random)];
   const about = { number: "count", date: "time", time: "time" } as const;
   const form = writtenForm(value);
-  const unnamed = drawUnnamed(form === undefined ? "choice" : about[form], { value: spoken, old: undefined, unit }, random);
-  if (unnamed !== undefined && random.chance(UNNAMED_SHARE)) return unnamed;
-  return capitalisedOften(fill(random.pick(BARE_CORRECTIONS), unit, spoken), random);
+  const unnamed = random.chance(UNNAMED_SHARE)
+    ? drawUnnamed(form === undefined ? "choice" : about[form], { value: spoken, old: undefined, unit }, random)
+    : undefined;
+  return unnamed ?? capitalisedOften(fill(random.pick(BARE_CORRECTIONS), unit, spoken), random);
 }
 
 /** The same with the argument's name. */

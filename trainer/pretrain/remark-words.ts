@@ -4,6 +4,7 @@
  * about. Evaluation has messages of its own (`bench/eval/after-results.jsonl`), and a test keeps the two apart.
  */
 import { z } from "zod";
+import type { Random } from "../random.ts";
 import { readJsonLines } from "./json-lines.ts";
 
 /** Approval, small talk, questions without an answer here, what something is, whether it is what they name. */
@@ -20,6 +21,18 @@ export function remarksOf(kind: Remark["kind"]): readonly string[] {
     [...Map.groupBy(readJsonLines(FILE, Remark), (each) => each.kind)].map(([own, lines]) => [own, lines.map(({ text }) => text)]),
   );
   return known.get(kind) ?? [];
+}
+
+/** Those of a kind that name nothing of a call. */
+export function plainRemarksOf(kind: Remark["kind"]): readonly string[] {
+  return remarksOf(kind).filter((text) => !text.includes("{"));
+}
+
+/** What somebody says, before or behind a remark that tells nothing of it. */
+export function withAside(said: string, random: Random): string {
+  const remark = random.pick(plainRemarksOf("remarked"));
+  const [first, last] = random.chance(0.6) ? [remark, said] : [said, remark];
+  return `${first}${/[.!?…)]$/.test(first) ? "" : random.pick([".", ",", "..."])} ${last}`;
 }
 
 // A small policy says one thing well sooner than many.

@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ggufOf } from "../../../cli/llama/converter.ts";
-import { describeProcess } from "../../../cli/processes.ts";
+import { describeProcess } from "../../../trainer/host.ts";
 import { BesideLlama, nameOf, openStream, until } from "./beside-llama.ts";
 
 let beside: BesideLlama;

@@ -115,6 +115,14 @@ describe("a key", () => {
     expect((await as(edge.keys.client, "GET /v1/models")).status).toBe(200);
   });
 
+  it("takes nothing of its maker's limit by what its own refuses", async () => {
+    const maker = await make({ kind: "admin", requestsPerMinute: 10 });
+    const flooding = await make({ kind: "client", requestsPerMinute: 1 }, maker.key);
+    const other = await make({ kind: "client" }, maker.key);
+    for (let request = 0; request < 12; request += 1) await as(flooding.key, "GET /v1/models");
+    expect((await as(other.key, "GET /v1/models")).status).toBe(200);
+  });
+
   it("makes none that lasts longer or may more than itself", async () => {
     const soon = new Date(Date.now() + 60_000).toISOString();
     const limited = await make({ kind: "admin", expiresAt: soon, requestsPerMinute: 50 });

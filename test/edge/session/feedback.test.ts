@@ -33,7 +33,7 @@ describe("feedback on one answer", () => {
     };
     expect(await give({ correction: "  \n" })).toEqual([400, "correction"]);
     expect(await give({ comment: " " })).toEqual([400, "comment"]);
-    expect(await give({})).toEqual([400, "score"]);
+    expect(await give({})).toEqual([400, null]);
     expect(await give({ correction: "Shorter.", answer: { role: "assistant", content: "Yes." } })).toEqual([400, "answer"]);
     expect(await give({ scor: 1 })).toEqual([400, "scor"]);
     expect(await give({ comment: "fine" })).toEqual([200, undefined]);

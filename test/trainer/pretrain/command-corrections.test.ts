@@ -1,7 +1,8 @@
 /** How somebody corrects a call of their own service: what every correction holds, and in how many ways it is said. */
 import { describe, expect, it } from "vitest";
-import { drawCorrection, withAside } from "../../../trainer/pretrain/command-corrections.ts";
+import { drawCorrection } from "../../../trainer/pretrain/command-corrections.ts";
 import { placesIn, readCommandServices } from "../../../trainer/pretrain/command-services.ts";
+import { withAside } from "../../../trainer/pretrain/remark-words.ts";
 import { Random } from "../../../trainer/random.ts";
 
 const random = new Random(7);

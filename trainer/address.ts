@@ -1,6 +1,6 @@
 /** Which system a person's command is for: what it was told, then the environment, then what runs from the state folder. */
 import { AppError } from "../shared/errors.ts";
-import { hostOf } from "./processes.ts";
+import { hostOf } from "./host.ts";
 
 const DEFAULT_URL = "http://127.0.0.1:8787";
 
