@@ -9,7 +9,7 @@ export type WatchdogOptions = {
   onHopeless: (reason: string) => void;
   /** Pause between two checks. */
   checkMs?: number;
-  /** A check that takes longer has failed. It waits behind all that the isolate does: seconds, where as many wait for answers as may. */
+  /** A check that takes longer has failed. It waits behind all that the isolate does: three seconds on two fast cores, where as many wait for answers as may. */
   answerMs?: number;
 };
 
@@ -19,7 +19,7 @@ const CHECKS_UNTIL_HOPELESS = 8;
 /** Returns the function that stops it. */
 export function startWatchdog(
   edge: Pick<EdgeHost, "url" | "workerdPid">,
-  { say, onHopeless, checkMs = 5_000, answerMs = 60_000 }: WatchdogOptions,
+  { say, onHopeless, checkMs = 5_000, answerMs = 30_000 }: WatchdogOptions,
 ): () => void {
   let failures = 0;
   let stopped = false;
