@@ -33,12 +33,15 @@ export function useScrollPlaces(): void {
     const grown = new ResizeObserver(tryIt);
     grown.observe(document.body);
     window.addEventListener("scroll", keep, { passive: true });
+    // Who scrolls and leaves within one frame is gone before its scroll event comes.
+    window.addEventListener("click", keep, { capture: true });
     window.addEventListener("popstate", goBack);
     for (const name of MOVED_BY) window.addEventListener(name, stop, { passive: true });
     return () => {
       stop();
       grown.disconnect();
       window.removeEventListener("scroll", keep);
+      window.removeEventListener("click", keep, { capture: true });
       window.removeEventListener("popstate", goBack);
       for (const name of MOVED_BY) window.removeEventListener(name, stop);
     };
